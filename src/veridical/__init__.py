@@ -1,0 +1,2 @@
+"""Veridical."""
+__version__ = "0.1.0"

@@ -1,0 +1,378 @@
+"""The records that flow through veridical: frozen, typed, and free of behaviour.
+
+Every record has ``to_dict()``, which gives plain JSON values; the command line's ``--json`` prints exactly
+that. This module imports nothing else of the package.
+
+Four numbers in [0, 1] are kept apart throughout (see ``docs/words.md``):
+
+``relevance``
+    how well a passage fits a question;
+``trust``
+    how far a document is believed, after feedback has been propagated;
+``confidence``
+    a model's own probability for what it says;
+``utility``
+    what a method ranks passages by. It is a number of that method and need not lie in [0, 1].
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+NodeKind = Literal["document", "source"]
+TrustLabel = Literal["HIGH", "MEDIUM", "LOW"]
+DocumentFormat = Literal["jsonl", "beir", "text", "markdown", "html", "pdf"]
+
+
+class RelationKind(StrEnum):
+    """What one node says about another."""
+
+    SAME_SOURCE = "SAME_SOURCE"
+    SUPPORTS = "SUPPORTS"
+    CONTRADICTS = "CONTRADICTS"
+    SUPERSEDES = "SUPERSEDES"
+
+
+class NLILabel(StrEnum):
+    """The three classes of natural language inference, by name and never by index."""
+
+    ENTAILMENT = "entailment"
+    NEUTRAL = "neutral"
+    CONTRADICTION = "contradiction"
+
+
+def plain(value: Any) -> Any:
+    """Turn a record, or anything that holds records, into plain JSON values."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    if hasattr(value, "item") and callable(value.item) and not isinstance(value, (str, bytes)):
+        return value.item()  # NumPy scalars
+    return value
+
+
+class Record:
+    """Base of all records: gives them ``to_dict()``."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain JSON values, nested records included."""
+        result: dict[str, Any] = plain(self)
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Span(Record):
+    """A stretch of text with its place: ``text == whole[start:end]`` in characters."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument(Record):
+    """A document as a reader found it, before it has an id.
+
+    ``key`` is stable over edits (path, URL or given id); ``version`` is the SHA-256 of what the document says.
+    """
+
+    key: str
+    version: str
+    text: str
+    title: str = ""
+    source: str | None = None
+    url: str | None = None
+    date: str | None = None
+    format: DocumentFormat = "text"
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Document(Record):
+    """A stored document. Its short id in commands and answers is ``d`` and the number, as in ``d12``."""
+
+    id: int
+    key: str
+    version: str
+    title: str
+    source: str | None = None
+    url: str | None = None
+    date: str | None = None
+    format: str = "text"
+    n_passages: int = 0
+    n_chars: int = 0
+
+    @property
+    def ref(self) -> str:
+        """The short id that one can type, such as ``d12``."""
+        return f"d{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage(Record):
+    """A run of whole sentences of one document: ``text == document_text[start:end]``."""
+
+    id: int
+    document_id: int
+    ordinal: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Node(Record):
+    """A node of the trust problem: a document (by id) or a source (by name)."""
+
+    kind: NodeKind
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class NLIResult(Record):
+    """What one text says about another, and the two sentences that decided it.
+
+    The three probabilities sum to one. ``premise_span`` and ``hypothesis_span`` are offsets into the texts
+    that were given to the model.
+    """
+
+    entailment: float
+    neutral: float
+    contradiction: float
+    premise_span: Span | None = None
+    hypothesis_span: Span | None = None
+
+    @property
+    def label(self) -> NLILabel:
+        """The most probable class."""
+        best = max(NLILabel, key=lambda label: float(getattr(self, label.value)))
+        return best
+
+
+@dataclass(frozen=True, slots=True)
+class Relation(Record):
+    """``head`` stands in ``kind`` to ``tail`` with ``weight`` in [0, 1]; documents by id.
+
+    ``head_span`` and ``tail_span`` are the two sentences that decided it, with offsets into their documents.
+    For ``SUPERSEDES`` the head is the later document.
+    """
+
+    head: int
+    tail: int
+    kind: RelationKind
+    weight: float
+    head_passage: int | None = None
+    tail_passage: int | None = None
+    head_span: Span | None = None
+    tail_span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback(Record):
+    """One person's judgement of one version of one document.
+
+    ``value`` is 1 for good, 0 for bad, or a grade between. ``state`` says whether it counts: ``active``;
+    ``stale`` (the document has changed since), ``gone`` (the document was deleted) and ``undone`` do not.
+    """
+
+    id: int
+    key: str
+    version: str
+    value: float
+    weight: float = 1.0
+    by: str = "anonymous"
+    note: str = ""
+    at: str = ""
+    answer_id: int | None = None
+    undone_at: str | None = None
+    document_id: int | None = None
+    state: Literal["active", "stale", "gone", "undone"] = "active"
+
+    @property
+    def ref(self) -> str:
+        """The short id that one can type, such as ``f3``."""
+        return f"f{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason(Record):
+    """One line of why: ``text`` for people, ``amount`` as a share or a difference of the number explained."""
+
+    text: str
+    amount: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit(Record):
+    """A passage retrieved for a question, with everything that moved it.
+
+    ``relevance`` is the retriever's own number (cosine, BM25 or fused), ``relevance_rank`` its place there
+    (from 1). ``trust`` is the document's calibrated trust, ``None`` where nothing is known yet.
+    """
+
+    passage: Passage
+    document: Document
+    relevance: float
+    relevance_rank: int
+    utility: float
+    trust: float | None = None
+    label: TrustLabel | None = None
+    similarity: float | None = None
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict(Record):
+    """Two retrieved passages that contradict one another, with the sentence of each side by side."""
+
+    left_document: int
+    right_document: int
+    left_span: Span
+    right_span: Span
+    confidence: float
+    kind: RelationKind = RelationKind.CONTRADICTS
+
+
+@dataclass(frozen=True, slots=True)
+class Citation(Record):
+    """A place in a retrieved passage that an answer leans on.
+
+    ``valid`` is decided in code: the id was in the context and ``quote`` occurs in the passage at
+    ``start:end`` of the document. A citation that fails carries the ``problem`` and is not counted.
+    """
+
+    marker: str
+    document_id: int | None
+    passage_id: int | None
+    quote: str
+    start: int | None
+    end: int | None
+    valid: bool
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage(Record):
+    """What a step cost: calls to a language model and tokens, as the server counted them."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Record):
+    """An answer with all that it rests on.
+
+    ``status`` is ``answered``; ``degraded`` (an answer stands, but a citation failed or the language model
+    did, ``notes`` say which); ``no_evidence`` (nothing was retrieved); ``failed`` (no answer, the evidence
+    is still here).
+    """
+
+    id: int
+    question: str
+    text: str
+    status: Literal["answered", "degraded", "no_evidence", "failed"]
+    method: str
+    generator: str
+    citations: tuple[Citation, ...] = ()
+    dropped_citations: tuple[Citation, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    notes: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def ref(self) -> str:
+        """The short id that one can type, such as ``a1``."""
+        return f"a{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem(Record):
+    """A file or record that could not be read: where, and why."""
+
+    path: str
+    reason: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport(Record):
+    """What an ingest did, by number of documents; ``problems`` lists what was skipped and why."""
+
+    added: int
+    replaced: int
+    unchanged: int
+    n_passages: int
+    problems: tuple[Problem, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport(Record):
+    """What a build did and what it cost, stage by stage (seconds, and how many of how many were redone)."""
+
+    n_documents: int
+    n_passages: int
+    n_embedded: int
+    n_pairs: int
+    n_pairs_judged: int
+    n_supports: int
+    n_contradicts: int
+    n_supersedes: int
+    n_sources: int
+    method: str
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    estimate_only: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TrustChange(Record):
+    """How one node's trust moved."""
+
+    kind: NodeKind
+    key: str
+    title: str
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackReport(Record):
+    """The feedback as recorded, and what moved because of it (largest first)."""
+
+    recorded: Sequence[Feedback]
+    moved: Sequence[TrustChange]
+    n_moved: int
+    calibrated: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPassage(Record):
+    """One of somebody else's passages after ``rerank``: its place, trust, label and the reasons."""
+
+    text: str
+    index: int
+    utility: float
+    similarity: float | None
+    trust: float | None
+    label: TrustLabel | None
+    id: str | None = None
+    source: str | None = None
+    reasons: tuple[Reason, ...] = ()
