@@ -1,0 +1,1 @@
+"""Methods: one file a system, each behind the contract of ``methods.base``."""

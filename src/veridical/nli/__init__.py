@@ -1,0 +1,1 @@
+"""Natural language inference between passages, behind one protocol."""
