@@ -1,0 +1,1 @@
+"""The trust problem: its definition, its solvers, and what a solution means."""
