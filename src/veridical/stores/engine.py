@@ -1,0 +1,191 @@
+"""Opening a store: engine, migrations, transactions, and the lock that lets one writer in at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from filelock import FileLock, Timeout
+
+from veridical.errors import BusyError, StoreError
+
+HEAD_REVISION = "0001"
+DATABASE = "kb.sqlite"
+_BUSY_TIMEOUT_MS = 60_000
+
+
+class Store:
+    """One knowledge base on disk: a folder with a SQLite database and the indexes derived from it.
+
+    Parameters
+    ----------
+    folder
+        Holds ``kb.sqlite`` and ``index/``.
+    create
+        Make the folder and an empty database where there is none.
+
+    Raises
+    ------
+    StoreError
+        There is no knowledge base, it is damaged, or a newer version of veridical wrote it.
+
+    Notes
+    -----
+    Readers and one writer work at the same time (write-ahead logging). ``write()`` takes the database's write
+    lock at once and holds it only for its block; ``exclusive()`` marks a whole ingest or build.
+    """
+
+    def __init__(self, folder: Path, *, create: bool = False) -> None:
+        self.folder = folder
+        self.database = folder / DATABASE
+        if not self.database.is_file():
+            if not create:
+                raise StoreError(
+                    f"There is no knowledge base in {folder}.",
+                    "Start one with 'veridical ingest PATH...', or name another with --kb.",
+                )
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreError(
+                    f"{folder} cannot be made: {error.strerror}.", "Name another with --kb."
+                ) from error
+        self.engine = _engine(self.database)
+        try:
+            self._migrate()
+        except (sa.exc.DatabaseError, sqlite3.DatabaseError) as error:
+            self.engine.dispose()
+            raise StoreError(
+                f"{self.database} cannot be opened as a knowledge base: {getattr(error, 'orig', error)}.",
+                "Restore it from an export ('veridical import FILE'), or name another with --kb.",
+            ) from error
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    @property
+    def index_folder(self) -> Path:
+        """Where derived indexes live; deleting it loses nothing that a build does not bring back."""
+        return self.folder / "index"
+
+    @contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """A consistent snapshot."""
+        with self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[sa.Connection]:
+        """A write transaction: committed at the end of the block, rolled back if it raises."""
+        try:
+            with self.engine.connect().execution_options(veridical_write=True) as connection:
+                with connection.begin():
+                    yield connection
+        except sa.exc.OperationalError as error:
+            if "locked" in str(error):
+                raise BusyError(
+                    f"{self.database} stayed locked for {_BUSY_TIMEOUT_MS // 1000} seconds.", "Try again."
+                ) from error
+            raise StoreError(f"{self.database}: {error.orig}.", "Is the disk full or read-only?") from error
+
+    @contextmanager
+    def exclusive(self, task: str) -> Iterator[None]:
+        """Hold the knowledge base for one long task.
+
+        Raises
+        ------
+        BusyError
+            Another process holds it; the message says which and since when.
+        """
+        lock = FileLock(self.folder / "write.lock")
+        holder = self.folder / "write.holder"
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise BusyError(
+                f"Another process works on {self.folder}: {_describe(holder)}.",
+                "Wait for it to end, then run this again. Asking and voting work meanwhile.",
+            ) from None
+        try:
+            holder.write_text(json.dumps({"task": task, "pid": os.getpid(), "since": time.time()}), "utf-8")
+            yield
+        finally:
+            holder.unlink(missing_ok=True)
+            lock.release()
+
+    def _migrate(self) -> None:
+        with self.engine.connect() as connection:
+            tables = set(sa.inspect(connection).get_table_names())
+            found = (
+                connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+                if "alembic_version" in tables
+                else None
+            )
+        if found == HEAD_REVISION:
+            return
+        if found is not None and found > HEAD_REVISION:
+            raise StoreError(
+                f"{self.database} was written by a newer veridical (schema {found}; this one knows {HEAD_REVISION}).",
+                "Upgrade veridical, or name another knowledge base with --kb.",
+            )
+        if found is None and tables:
+            raise StoreError(
+                f"{self.database} is a database of something else.", "Name another folder with --kb."
+            )
+        upgrade(self.engine, backup=self.database if found else None)
+
+
+def upgrade(engine: sa.Engine, *, backup: Path | None = None) -> None:
+    """Bring a database to the newest schema, after copying it aside where ``backup`` names it."""
+    from alembic import command
+    from alembic.config import Config
+
+    if backup is not None:
+        shutil.copy2(backup, backup.with_suffix(f".before-{HEAD_REVISION}"))
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    with engine.connect().execution_options(veridical_write=True) as connection, connection.begin():
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _engine(database: Path) -> sa.Engine:
+    engine = sa.create_engine(
+        sa.URL.create("sqlite", database=str(database)), connect_args={"timeout": _BUSY_TIMEOUT_MS / 1000}
+    )
+
+    @sa.event.listens_for(engine, "connect")
+    def _connect(dbapi_connection: Any, _record: Any) -> None:
+        dbapi_connection.isolation_level = None  # transactions are opened below, not by the driver
+        cursor = dbapi_connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
+        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA synchronous=NORMAL")
+        cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.execute("PRAGMA cache_size=-65536")
+        cursor.close()
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin(connection: sa.Connection) -> None:
+        write = connection.get_execution_options().get("veridical_write", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    return engine
+
+
+def _describe(holder: Path) -> str:
+    try:
+        info = json.loads(holder.read_text("utf-8"))
+        minutes = max(0.0, time.time() - float(info["since"])) / 60
+        return f"'veridical {info['task']}', process {info['pid']}, for {minutes:.0f} min"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "it has only just begun"
