@@ -1,0 +1,1 @@
+"""The bundled demo: the documents of an invented company, ten questions and six pieces of feedback."""
