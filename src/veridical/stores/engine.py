@@ -87,9 +87,11 @@ class Store:
     def write(self) -> Iterator[sa.Connection]:
         """A write transaction: committed at the end of the block, rolled back if it raises."""
         try:
-            with self.engine.connect().execution_options(veridical_write=True) as connection:
-                with connection.begin():
-                    yield connection
+            with (
+                self.engine.connect().execution_options(veridical_write=True) as connection,
+                connection.begin(),
+            ):
+                yield connection
         except sa.exc.OperationalError as error:
             if "locked" in str(error):
                 raise BusyError(
@@ -134,7 +136,8 @@ class Store:
             return
         if found is not None and found > HEAD_REVISION:
             raise StoreError(
-                f"{self.database} was written by a newer veridical (schema {found}; this one knows {HEAD_REVISION}).",
+                f"{self.database} was written by a newer veridical: its schema is {found}, "
+                f"this one knows {HEAD_REVISION}.",
                 "Upgrade veridical, or name another knowledge base with --kb.",
             )
         if found is None and tables:

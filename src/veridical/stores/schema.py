@@ -20,8 +20,9 @@ metadata = sa.MetaData(
 )
 
 
-def _passage(name: str, **kwargs: bool) -> sa.Column[int]:
-    return sa.Column(name, sa.ForeignKey("passages.id", ondelete="CASCADE"), nullable=False, **kwargs)
+def _passage(name: str, *, index: bool = False) -> sa.Column[int]:
+    cascade = sa.ForeignKey("passages.id", ondelete="CASCADE")
+    return sa.Column(name, cascade, primary_key=True, index=index)
 
 
 settings = sa.Table(
@@ -71,7 +72,7 @@ passages = sa.Table(
 vectors = sa.Table(
     "vectors",
     metadata,
-    _passage("passage_id", primary_key=True),
+    _passage("passage_id"),
     sa.Column("encoder", sa.String, primary_key=True),
     sa.Column("data", sa.LargeBinary, nullable=False),  # float16
 )
@@ -79,7 +80,7 @@ vectors = sa.Table(
 sentence_vectors = sa.Table(
     "sentence_vectors",
     metadata,
-    _passage("passage_id", primary_key=True),
+    _passage("passage_id"),
     sa.Column("encoder", sa.String, primary_key=True),
     sa.Column("data", sa.LargeBinary, nullable=False),  # float16, one row a sentence in order
 )
@@ -87,16 +88,16 @@ sentence_vectors = sa.Table(
 neighbours = sa.Table(
     "neighbours",
     metadata,
-    _passage("passage_id", primary_key=True),
-    _passage("neighbour_id", primary_key=True, index=True),
+    _passage("passage_id"),
+    _passage("neighbour_id", index=True),
     sa.Column("similarity", sa.Float, nullable=False),
 )
 
 judgements = sa.Table(
     "judgements",
     metadata,
-    _passage("low_passage", primary_key=True),
-    _passage("high_passage", primary_key=True, index=True),
+    _passage("low_passage"),
+    _passage("high_passage", index=True),
     sa.Column("model", sa.String, primary_key=True),
     sa.Column("entailment", sa.Float, nullable=False),
     sa.Column("contradiction", sa.Float, nullable=False),

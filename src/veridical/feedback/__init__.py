@@ -1,0 +1,1 @@
+"""Feedback: recorded, attributed, reversible, and averaged into anchors for the trust problem."""

@@ -1,0 +1,212 @@
+"""Recording feedback, and turning what counts of it into anchors.
+
+Feedback belongs to one version of a document (its content hash), so that a trusted page cannot be edited into
+a plant: after an edit the old feedback stays on record, is shown as stale, and does not count.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from veridical.errors import InputError, NotFoundError
+from veridical.graph.arrays import Anchors
+from veridical.stores import answers, documents, schema
+from veridical.stores.documents import inserted_id
+from veridical.types import Feedback
+
+_FIELDS = ("key", "version", "value", "weight", "by", "note", "at", "answer_id", "undone_at")
+
+
+def check_value(value: float) -> float:
+    """Return the value if it is a number in [0, 1], else raise InputError."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise InputError(f"A feedback value must be a number from 0 (bad) to 1 (good), not {value!r}.")
+    if not 0.0 <= value <= 1.0:
+        raise InputError(f"A feedback value must lie between 0 (bad) and 1 (good); {value:g} does not.")
+    return float(value)
+
+
+def add(
+    connection: sa.Connection, ref: str, value: float, *, by: str, note: str, weight: float = 1.0
+) -> list[Feedback]:
+    """Record feedback on a document, or on an answer and so on the documents that it cited.
+
+    Parameters
+    ----------
+    ref
+        ``d12``, a document's key, or ``a3``.
+    value
+        1 good, 0 bad, or a grade between.
+    weight
+        How much it counts, > 0.
+
+    Raises
+    ------
+    NotFoundError
+        Nothing is called that.
+    InputError
+        The value or weight is out of range.
+    """
+    value = check_value(value)
+    if not (math.isfinite(weight) and weight > 0):
+        raise InputError(f"A feedback weight must be a positive number, not {weight!r}.")
+    answer_id = None
+    if answers.is_ref(ref):
+        answer_id, targets = answers.cited_documents(connection, ref)
+    else:
+        document = documents.find(connection, ref)
+        targets = [(document.key, document.version)]
+    ids = []
+    for key, version in targets:
+        row = {"key": key, "version": version, "value": value, "weight": weight, "by": by, "note": note}
+        result = connection.execute(
+            schema.feedback.insert().values(at=answers.now(), answer_id=answer_id, **row)
+        )
+        ids.append(inserted_id(result))
+    return [item for item in every(connection) if item.id in ids]
+
+
+def undo(connection: sa.Connection, ref: str) -> list[Feedback]:
+    """Take feedback back: one item (``f3``) or all that was given on an answer (``a1``). It stays on record.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such feedback, or all of it is undone already.
+    """
+    table = schema.feedback
+    if answers.is_ref(ref):
+        chosen = table.c.answer_id == int(ref.strip()[1:])
+    elif re.fullmatch(r"f\d{1,18}", ref.strip()):
+        chosen = table.c.id == int(ref.strip()[1:])
+    else:
+        raise NotFoundError(
+            f"{ref!r} names no feedback.", "'veridical feedback list' prints ids such as f3; an answer is a1."
+        )
+    live = sa.and_(chosen, table.c.undone_at.is_(None))
+    ids = list(connection.execute(sa.select(table.c.id).where(live)).scalars())
+    if not ids:
+        raise NotFoundError(
+            f"There is no feedback {ref} that could be undone.",
+            "'veridical feedback list' shows what there is.",
+        )
+    connection.execute(table.update().where(table.c.id.in_(ids)).values(undone_at=answers.now()))
+    return [item for item in every(connection) if item.id in ids]
+
+
+def every(connection: sa.Connection) -> list[Feedback]:
+    """All feedback, oldest first, each with whether it counts now."""
+    table, docs = schema.feedback, schema.documents
+    query = (
+        sa.select(table, docs.c.id.label("document_id"), docs.c.version.label("current"))
+        .outerjoin(docs, docs.c.key == table.c.key)
+        .order_by(table.c.id)
+    )
+    found = []
+    for row in connection.execute(query).mappings():
+        fields = {name: row[name] for name in ("id", *_FIELDS)}
+        if row["undone_at"] is not None:
+            state = "undone"
+        elif row["document_id"] is None:
+            state = "gone"
+        else:
+            state = "active" if row["current"] == row["version"] else "stale"
+        found.append(Feedback(**fields, document_id=row["document_id"], state=state))  # type: ignore[arg-type]
+    return found
+
+
+def anchors(feedback: Sequence[Feedback], document_ids: Sequence[int]) -> Anchors:
+    """Average what counts into one anchor a document.
+
+    The value is the mean over feedback weighted by its weight; the anchor's weight is the total.
+
+    Parameters
+    ----------
+    feedback
+        As ``every`` returns it.
+    document_ids
+        The graph's documents in order; an anchor names its document by the place in it.
+    """
+    place = {document_id: number for number, document_id in enumerate(document_ids)}
+    totals: dict[int, list[float]] = {}
+    for item in feedback:
+        if item.state == "active" and item.document_id in place:
+            total = totals.setdefault(place[item.document_id], [0.0, 0.0])
+            total[0] += item.weight
+            total[1] += item.weight * item.value
+    numbers = sorted(totals)
+    weights = np.array([totals[n][0] for n in numbers], dtype=np.float64)
+    sums = np.array([totals[n][1] for n in numbers], dtype=np.float64)
+    return Anchors(np.array(numbers, dtype=np.int64), sums / np.maximum(weights, 1e-300), weights)
+
+
+def export_lines(feedback: Iterable[Feedback]) -> Iterable[str]:
+    """One JSON line an item, undone and stale ones included."""
+    for item in feedback:
+        yield json.dumps({name: getattr(item, name) for name in _FIELDS}, ensure_ascii=False)
+
+
+def import_lines(connection: sa.Connection, lines: Iterable[str], *, where: str) -> tuple[int, int]:
+    """Add exported feedback; what is here already is left alone.
+
+    Returns
+    -------
+    (n_added, n_known)
+
+    Raises
+    ------
+    InputError
+        A line is not exported feedback; nothing of the file is kept, and the message names the line.
+    """
+    known = {_identity(dict(row)) for row in connection.execute(sa.select(schema.feedback)).mappings()}
+    new = []
+    n_known = 0
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        row = _parse(line, f"{where}, line {number}")
+        if _identity(row) in known:
+            n_known += 1
+            continue
+        known.add(_identity(row))
+        new.append(row)
+    if new:
+        connection.execute(schema.feedback.insert(), new)
+    return len(new), n_known
+
+
+def _identity(row: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ("key", "version", "value", "weight", "by", "note", "at"))
+
+
+def _parse(line: str, where: str) -> dict[str, Any]:
+    try:
+        raw = json.loads(line)
+        if not isinstance(raw, dict):
+            raise TypeError("it is not a JSON object")
+        row = {name: raw.get(name) for name in _FIELDS}
+        for name in ("key", "version", "at"):
+            if not isinstance(row[name], str) or not row[name]:
+                raise ValueError(f"field {name!r} is missing or no text")
+        row["value"] = check_value(raw.get("value"))  # type: ignore[arg-type]
+        weight = raw.get("weight", 1.0)
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight < math.inf:
+            raise ValueError(f"weight {weight!r} is not a positive number")
+        row["weight"] = float(weight)
+        row["by"] = str(raw.get("by") or "anonymous")
+        row["note"] = str(raw.get("note") or "")
+        row["answer_id"] = None  # answers do not travel with feedback
+        undone = raw.get("undone_at")
+        row["undone_at"] = undone if isinstance(undone, str) else None
+        return row
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"{where}: {error}.", "Each line must be an object as 'veridical feedback export' writes it."
+        ) from error

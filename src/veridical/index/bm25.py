@@ -1,0 +1,167 @@
+"""BM25 over passages, kept by tantivy in a folder that follows the store.
+
+The store is the truth: ``sync`` brings the index to what the store holds, whatever state an interrupted run
+left it in. tantivy commits atomically; the store's table ``lexical_entries`` lists what has been committed
+and is written after the commit, so a crash between the two only repeats an idempotent step.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from veridical.stores import Store, schema, values
+from veridical.stores.documents import chunks, index_text
+
+_FORMAT = "bm25-1"
+_WRITER_BYTES = 64_000_000
+_MAX_QUERY_TERMS = 256
+
+
+def _analyzer() -> Any:
+    import tantivy
+
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    for step in (
+        tantivy.Filter.remove_long(64),
+        tantivy.Filter.lowercase(),
+        tantivy.Filter.ascii_fold(),
+        tantivy.Filter.stemmer("english"),
+    ):
+        builder = builder.filter(step)
+    return builder.build()
+
+
+class LexicalIndex:
+    """BM25 (k1=1.2, b=0.75) over title and text, lower-cased, accents folded, English stems.
+
+    Parameters
+    ----------
+    folder
+        Where the index lives; made when missing. ``None`` keeps it in memory.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        import tantivy
+
+        builder = tantivy.SchemaBuilder()
+        builder.add_integer_field("passage", stored=True, indexed=True, fast=True)
+        builder.add_text_field("body", tokenizer_name="veridical")
+        self._schema = builder.build()
+        self._analyzer = _analyzer()
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        self._index = tantivy.Index(self._schema, path=None if folder is None else str(folder))
+        self._index.register_tokenizer("veridical", self._analyzer)
+
+    def update(self, add: Sequence[tuple[int, str]], remove: Sequence[int] = ()) -> None:
+        """Add (passage id, text) pairs and remove ids, in one atomic commit. Adding twice is harmless."""
+        import tantivy
+
+        writer = self._index.writer(heap_size=_WRITER_BYTES, num_threads=1)
+        try:
+            for passage_id in [*remove, *(passage_id for passage_id, _ in add)]:
+                writer.delete_documents_by_term("passage", passage_id)
+            for passage_id, text in add:
+                writer.add_document(tantivy.Document(passage=passage_id, body=text))
+            writer.commit()
+        finally:
+            writer.wait_merging_threads()
+        self._index.reload()
+
+    def search(self, question: str, top_k: int) -> list[tuple[int, float]]:
+        """Return at most ``top_k`` (passage id, BM25) pairs, best first; ties by lower id."""
+        import tantivy
+
+        terms = list(dict.fromkeys(self._analyzer.analyze(question)))[:_MAX_QUERY_TERMS]
+        self._index.reload()
+        searcher = self._index.searcher()
+        if not terms or searcher.num_docs == 0 or top_k < 1:
+            return []
+        query = tantivy.Query.boolean_query(
+            [(tantivy.Occur.Should, tantivy.Query.term_query(self._schema, "body", term)) for term in terms]
+        )
+        found = searcher.search(query, top_k).hits
+        ids = searcher.fast_field_values("passage", [address for _, address in found])
+        pairs = [(int(row[0]), float(value)) for row, (value, _) in zip(ids, found, strict=True)]
+        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+
+def open_index(store: Store) -> LexicalIndex:
+    """Open the store's BM25 index as it is now."""
+    return LexicalIndex(store.index_folder / _FORMAT)
+
+
+def sync(store: Store, *, on_progress: Callable[[int], None] | None = None, batch_size: int = 5000) -> int:
+    """Bring the index to what the store holds; return the number of passages added or removed.
+
+    Called only under the store's exclusive lock.
+    """
+    folder = store.index_folder / _FORMAT
+    with store.read() as connection:
+        known = values.state(connection, "lexical_format") == _FORMAT
+    if not known or not re.search(r"\w", _listing(folder)):
+        shutil.rmtree(folder, ignore_errors=True)
+        with store.write() as connection:
+            connection.execute(schema.lexical_entries.delete())
+            values.set_state(connection, "lexical_format", _FORMAT)
+    missing, extra = _difference(store)
+    if not missing and not extra:
+        return 0
+    index = LexicalIndex(folder)
+    steps = [*chunks(missing, batch_size)] or [[]]
+    for number, part in enumerate(steps):
+        with store.read() as connection:
+            texts = _texts(connection, part)
+        removed = extra if number == 0 else []
+        index.update(texts, removed)
+        entries = schema.lexical_entries
+        with store.write() as connection:
+            for gone in chunks(removed):
+                connection.execute(entries.delete().where(entries.c.passage_id.in_(gone)))
+            if texts:
+                rows = [{"passage_id": passage_id} for passage_id, _ in texts]
+                connection.execute(entries.insert().prefix_with("OR IGNORE"), rows)
+        if on_progress is not None:
+            on_progress(len(texts))
+    return len(missing) + len(extra)
+
+
+def n_behind(store: Store) -> int:
+    """How many passages the index still has to add or remove."""
+    missing, extra = _difference(store)
+    return len(missing) + len(extra)
+
+
+def _difference(store: Store) -> tuple[list[int], list[int]]:
+    passages, entries = schema.passages, schema.lexical_entries
+    with store.read() as connection:
+        stored = set(connection.execute(sa.select(passages.c.id)).scalars())
+        indexed = set(connection.execute(sa.select(entries.c.passage_id)).scalars())
+    return sorted(stored - indexed), sorted(indexed - stored)
+
+
+def _texts(connection: sa.Connection, ids: Sequence[int]) -> list[tuple[int, str]]:
+    passages, documents = schema.passages, schema.documents
+    found = []
+    for part in chunks(ids):
+        query = (
+            sa.select(passages.c.id, documents.c.title, passages.c.text)
+            .join(documents, documents.c.id == passages.c.document_id)
+            .where(passages.c.id.in_(part))
+            .order_by(passages.c.id)
+        )
+        found += [(row.id, index_text(row.title, row.text)) for row in connection.execute(query)]
+    return found
+
+
+def _listing(folder: Path) -> str:
+    try:
+        return " ".join(path.name for path in folder.iterdir())
+    except OSError:
+        return ""

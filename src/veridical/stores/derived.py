@@ -1,0 +1,223 @@
+"""What is derived from the documents: vectors, neighbours, judgements of passage pairs, and trust."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+
+from veridical.stores import schema
+from veridical.stores.documents import chunks
+from veridical.types import NodeKind
+
+Float32Array = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What an NLI model said of two passages (``low < high`` by id), and where in them; symmetric."""
+
+    low: int
+    high: int
+    entailment: float
+    contradiction: float
+    low_start: int | None = None
+    low_end: int | None = None
+    high_start: int | None = None
+    high_end: int | None = None
+
+
+def without_vectors(connection: sa.Connection, encoder: str) -> list[int]:
+    """Passages that this encoder has not seen."""
+    table, vectors = schema.passages, schema.vectors
+    seen = sa.select(vectors.c.passage_id).where(vectors.c.encoder == encoder)
+    query = sa.select(table.c.id).where(table.c.id.not_in(seen)).order_by(table.c.id)
+    return list(connection.execute(query).scalars())
+
+
+def put_vectors(
+    connection: sa.Connection,
+    encoder: str,
+    passage_ids: Sequence[int],
+    vectors: Float32Array,
+    sentences: Sequence[Float32Array],
+) -> None:
+    """Store the vector of each passage, and those of its sentences in order."""
+    live = _live(connection, passage_ids)
+    rows = [
+        {"passage_id": i, "encoder": encoder, "data": vector.astype(np.float16).tobytes()}
+        for i, vector in zip(passage_ids, vectors, strict=True)
+        if i in live
+    ]
+    inner = [
+        {"passage_id": i, "encoder": encoder, "data": matrix.astype(np.float16).tobytes()}
+        for i, matrix in zip(passage_ids, sentences, strict=True)
+        if i in live
+    ]
+    if rows:
+        connection.execute(schema.vectors.insert().prefix_with("OR REPLACE"), rows)
+        connection.execute(schema.sentence_vectors.insert().prefix_with("OR REPLACE"), inner)
+
+
+def _live(connection: sa.Connection, passage_ids: Sequence[int]) -> set[int]:
+    found: set[int] = set()
+    for part in chunks(list(passage_ids)):
+        query = sa.select(schema.passages.c.id).where(schema.passages.c.id.in_(part))
+        found.update(connection.execute(query).scalars())
+    return found
+
+
+def all_vectors(connection: sa.Connection, encoder: str) -> tuple[npt.NDArray[np.int64], Float32Array]:
+    """Every passage vector: ids of shape (p,), ascending, and unit rows of shape (p, dimensions)."""
+    table = schema.vectors
+    query = (
+        sa.select(table.c.passage_id, table.c.data)
+        .where(table.c.encoder == encoder)
+        .order_by(table.c.passage_id)
+    )
+    rows = connection.execute(query).all()
+    ids = np.array([row[0] for row in rows], dtype=np.int64)
+    data = np.frombuffer(b"".join(row[1] for row in rows), dtype=np.float16)
+    return ids, data.reshape(len(ids), -1).astype(np.float32)
+
+
+def sentence_vectors(
+    connection: sa.Connection, encoder: str, passage_ids: Sequence[int], dimensions: int
+) -> dict[int, Float32Array]:
+    """Sentence vectors by passage, each of shape (n_sentences, dimensions)."""
+    table = schema.sentence_vectors
+    found = {}
+    for part in chunks(list(passage_ids)):
+        query = sa.select(table.c.passage_id, table.c.data).where(
+            table.c.encoder == encoder, table.c.passage_id.in_(part)
+        )
+        for passage_id, data in connection.execute(query):
+            matrix = np.frombuffer(data, dtype=np.float16).astype(np.float32)
+            found[passage_id] = matrix.reshape(-1, dimensions)
+    return found
+
+
+def neighbours(connection: sa.Connection) -> dict[int, dict[int, float]]:
+    """Each passage's nearest neighbours in other documents, with their cosines."""
+    table = schema.neighbours
+    lists: dict[int, dict[int, float]] = {}
+    query = sa.select(table.c.passage_id, table.c.neighbour_id, table.c.similarity)
+    for passage_id, neighbour_id, similarity in connection.execute(query):
+        lists.setdefault(passage_id, {})[neighbour_id] = similarity
+    return lists
+
+
+def put_neighbours(connection: sa.Connection, lists: Mapping[int, Mapping[int, float]]) -> None:
+    """Replace the neighbours of the passages given."""
+    table = schema.neighbours
+    for part in chunks(list(lists)):
+        connection.execute(table.delete().where(table.c.passage_id.in_(part)))
+    rows = [
+        {"passage_id": i, "neighbour_id": j, "similarity": float(similarity)}
+        for i, near in lists.items()
+        for j, similarity in near.items()
+    ]
+    if rows:
+        connection.execute(table.insert(), rows)
+
+
+def judged_pairs(connection: sa.Connection, model: str) -> set[tuple[int, int]]:
+    """Passage pairs that this model has judged already."""
+    table = schema.judgements
+    query = sa.select(table.c.low_passage, table.c.high_passage).where(table.c.model == model)
+    return {(low, high) for low, high in connection.execute(query)}
+
+
+def put_judgements(connection: sa.Connection, model: str, judgements: Iterable[Judgement]) -> None:
+    """Store judgements; pairs of which a passage has gone meanwhile are left out."""
+    judgements = list(judgements)
+    live = _live(connection, sorted({i for j in judgements for i in (j.low, j.high)}))
+    rows = [
+        {
+            "model": model,
+            "low_passage": j.low,
+            "high_passage": j.high,
+            "entailment": j.entailment,
+            "contradiction": j.contradiction,
+            "low_start": j.low_start,
+            "low_end": j.low_end,
+            "high_start": j.high_start,
+            "high_end": j.high_end,
+        }
+        for j in judgements
+        if j.low in live and j.high in live
+    ]
+    if rows:
+        connection.execute(schema.judgements.insert().prefix_with("OR REPLACE"), rows)
+
+
+def forget_judgements(connection: sa.Connection, model: str, pairs: Iterable[tuple[int, int]]) -> None:
+    """Drop judgements of pairs that are no longer neighbours, and all of other models."""
+    table = schema.judgements
+    connection.execute(table.delete().where(table.c.model != model))
+    for low, high in pairs:
+        connection.execute(table.delete().where(table.c.low_passage == low, table.c.high_passage == high))
+
+
+def judgements(connection: sa.Connection, among: Sequence[int] | None = None) -> list[Judgement]:
+    """All judgements, or those with both passages among the ones given."""
+    table = schema.judgements
+    columns = [table.c[name] for name in ("low_passage", "high_passage", "entailment", "contradiction")]
+    columns += [table.c[name] for name in ("low_start", "low_end", "high_start", "high_end")]
+    query = sa.select(*columns).order_by(table.c.low_passage, table.c.high_passage)
+    if among is not None:
+        query = query.where(table.c.low_passage.in_(among), table.c.high_passage.in_(among))
+    return [Judgement(*row) for row in connection.execute(query)]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTrust:
+    """One node's trust as stored: ``trust`` is ``None`` where nothing is known of it."""
+
+    kind: NodeKind
+    key: str
+    raw: float
+    trust: float | None
+
+
+def put_trust(connection: sa.Connection, method: str, rows: Sequence[NodeTrust]) -> None:
+    """Replace what a method believes."""
+    table = schema.trust
+    connection.execute(table.delete().where(table.c.method == method))
+    if rows:
+        connection.execute(
+            table.insert(),
+            [
+                {"method": method, "kind": row.kind, "key": row.key, "raw": row.raw, "trust": row.trust}
+                for row in rows
+            ],
+        )
+
+
+def trust(
+    connection: sa.Connection,
+    method: str,
+    *,
+    kind: NodeKind | None = None,
+    keys: Sequence[str] | None = None,
+) -> list[NodeTrust]:
+    """What a method believes of all nodes, of one kind, or of the nodes given."""
+    table = schema.trust
+    query = sa.select(table.c.kind, table.c.key, table.c.raw, table.c.trust).where(table.c.method == method)
+    if kind is not None:
+        query = query.where(table.c.kind == kind)
+    if keys is None:
+        return [NodeTrust(*row) for row in connection.execute(query)]
+    return [
+        NodeTrust(*row)
+        for part in chunks(list(keys))
+        for row in connection.execute(query.where(table.c.key.in_(part)))
+    ]
+
+
+def methods_with_trust(connection: sa.Connection) -> list[str]:
+    """Methods that have beliefs on record."""
+    return sorted(connection.execute(sa.select(schema.trust.c.method.distinct())).scalars())
