@@ -1,0 +1,51 @@
+"""Names to implementations: ``keyword -> "module:attribute"``, imported only when asked for.
+
+A third party adds its own through an entry point of the group ``veridical.KIND`` (such as
+``veridical.methods``), whose name is the keyword.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module, metadata
+from typing import Any
+
+from veridical.errors import InputError
+
+_BUILT_IN: dict[str, dict[str, str]] = {
+    "methods": {
+        "veridical": "veridical.methods.veridical:VeridicalMethod",
+        "trustprop": "veridical.methods.trustprop:TrustPropMethod",
+    },
+    "nli": {
+        "features": "veridical.nli.features:FeatureNLI",
+        "onnx": "veridical.nli.onnx_:OnnxNLI",
+    },
+    "solvers": {
+        "reference": "veridical.trust.solvers.reference:ReferenceSolver",
+        "projected_gradient": "veridical.trust.solvers.projected_gradient:ProjectedGradient",
+        "conjugate_gradient": "veridical.trust.solvers.conjugate_gradient:ConjugateGradient",
+    },
+}
+
+
+def names(kind: str) -> list[str]:
+    """All keywords of a kind, third parties' included."""
+    plugins = {entry.name for entry in metadata.entry_points(group=f"veridical.{kind}")}
+    return sorted(_BUILT_IN.get(kind, {}).keys() | plugins)
+
+
+def load(kind: str, name: str) -> Any:
+    """Import what a keyword stands for.
+
+    Raises
+    ------
+    InputError
+        There is no such keyword; the hint lists those there are.
+    """
+    target = _BUILT_IN.get(kind, {}).get(name)
+    if target is None:
+        for entry in metadata.entry_points(group=f"veridical.{kind}", name=name):
+            return entry.load()
+        raise InputError(f"{name!r} is none of the {kind}.", "There are: " + ", ".join(names(kind)))
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)
