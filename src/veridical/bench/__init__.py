@@ -1,0 +1,1 @@
+"""Loading, sampling, attacks, metrics and results of the benchmarks."""

@@ -1,0 +1,1 @@
+"""Data sets of the benchmarks: one reader a file format."""

@@ -1,0 +1,1 @@
+"""From relevance and trust to an order of the evidence."""

@@ -1,0 +1,178 @@
+"""From the solver's raw values to trust as a probability, calibrated on the judged documents themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from veridical.trust.priors import peak
+from veridical.trust.problem import TrustProblem
+
+FloatArray = npt.NDArray[np.float64]
+
+MIN_JUDGED = 10
+"""With fewer judged documents trust is shown as uncalibrated."""
+
+HIGH, LOW = 0.7, 0.3
+"""Bounds of the labels, both inclusive (TrustPropRAG, prompt)."""
+
+_EDGE = 0.02  # raw values are kept this far from 0 and 1: no graph is worth more than odds of 49 to 1
+_SLOPES = np.geomspace(0.05, 8.0, 60)
+_LOG_SPREAD = 0.7
+_JUDGED_LOGIT = float(np.log(0.99 / 0.01))
+_HEARSAY_LOGIT = 2.0
+_BLOCK = 4_000_000  # numbers in one block of columns
+_MAX_ROUNDS = 200
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How raw values become trust: ``logit(trust) = slope * logit(raw)``.
+
+    There is no intercept on purpose: 1/2 stays 1/2, so that what is not known stays neutral.
+
+    Attributes
+    ----------
+    slope
+        > 1 stretches values that the graph has squashed towards 1/2, < 1 tempers those that it overstates.
+    n_judged
+        Judged documents it was fitted on.
+    """
+
+    slope: float = 1.0
+    n_judged: int = 0
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether there were enough judged documents."""
+        return self.n_judged >= MIN_JUDGED
+
+    def logit(self, raw: npt.ArrayLike) -> FloatArray:
+        """Return log-odds of being reliable, at even prior odds, same shape as ``raw``."""
+        return self.slope * _logit(np.asarray(raw, dtype=np.float64))
+
+    def trust(self, raw: npt.ArrayLike) -> FloatArray:
+        """Return trust in [0, 1], same shape as ``raw``."""
+        return _expit(self.logit(raw))
+
+
+def calibrate(left_out: npt.ArrayLike, values: npt.ArrayLike, weights: npt.ArrayLike) -> Calibration:
+    r"""Fit the slope on what the graph says of each judged document when its own judgement is left out.
+
+    Maximises the balanced log-likelihood of the judgements given ``slope * logit(left_out)`` (Platt scaling
+    without intercept) times a log-normal prior about 1, so that few judgements change little.
+
+    Parameters
+    ----------
+    left_out
+        Shape (f,): raw value of each judged document without its own judgement, in [0, 1].
+    values
+        Shape (f,): judgements in [0, 1].
+    weights
+        Shape (f,): balanced weights (`veridical.trust.priors.class_weights` times rater weights).
+    """
+    z = _logit(np.asarray(left_out, dtype=np.float64))
+    grades, amounts = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    logits = _SLOPES[:, None] * z
+    likelihood = -(amounts * (grades * np.logaddexp(0.0, -logits) + (1 - grades) * np.logaddexp(0.0, logits)))
+    posterior = likelihood.sum(axis=1) - 0.5 * (np.log(_SLOPES) / _LOG_SPREAD) ** 2
+    return Calibration(peak(_SLOPES, posterior), len(z))
+
+
+def left_out_values(
+    problem: TrustProblem, values: FloatArray, chosen: npt.NDArray[np.int64], *, tol: float = 1e-4
+) -> FloatArray:
+    r"""Return what the graph says of judged nodes when their own judgement is taken away.
+
+    For the quadratic with matrix ``A`` this has a closed form: with leverage ``h = 2 lambda (A^-1)_ii`` the
+    value without anchor ``i`` is ``(t_i - h y_i) / (1 - h)``. The columns of the inverse come from conjugate
+    gradients on several right-hand sides at once.
+
+    Parameters
+    ----------
+    problem
+        With a prior on every node, so that nothing becomes undetermined, and each node judged at most once.
+    values
+        Shape (n,): its solution.
+    chosen
+        Shape (c,): which anchors, by their place in ``problem.anchors``.
+    tol
+        Relative residual of each column.
+    """
+    matrix, _ = problem.system()
+    nodes, weights = problem.anchors[chosen], problem.anchor_weights[chosen]
+    inverse = np.empty(len(chosen))
+    width = max(1, _BLOCK // problem.n_nodes)
+    for begin in range(0, len(chosen), width):
+        part = slice(begin, begin + width)
+        unit = np.zeros((problem.n_nodes, len(nodes[part])))
+        unit[nodes[part], np.arange(unit.shape[1])] = 1.0
+        columns = _solve_columns(matrix, unit, tol)
+        inverse[part] = columns[nodes[part], np.arange(unit.shape[1])]
+    leverage = np.minimum(2.0 * weights * inverse, 1.0 - 1e-9)
+    left_out = (values[nodes] - leverage * problem.anchor_targets[chosen]) / (1.0 - leverage)
+    return np.clip(left_out, 0.0, 1.0)
+
+
+def _solve_columns(matrix: Any, unit: FloatArray, tol: float) -> FloatArray:
+    """Jacobi-preconditioned conjugate gradients, each column on its own."""
+    scale = 1.0 / matrix.diagonal()[:, None]
+    x = scale * unit
+    residual = unit - matrix @ x
+    direction = scale * residual
+    energy = (residual * direction).sum(axis=0)
+    for _ in range(_MAX_ROUNDS):
+        if (np.linalg.norm(residual, axis=0) <= tol).all():
+            break
+        image = matrix @ direction
+        curvature = (direction * image).sum(axis=0)
+        step = np.divide(energy, curvature, out=np.zeros_like(energy), where=curvature > 0)
+        x += step * direction
+        residual -= step * image
+        smoothed = scale * residual
+        before, energy = energy, (residual * smoothed).sum(axis=0)
+        direction = (
+            smoothed + np.divide(energy, before, out=np.zeros_like(energy), where=before > 0) * direction
+        )
+    result: FloatArray = x
+    return result
+
+
+def judged_trust(hearsay: npt.ArrayLike, values: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
+    """Trust of judged documents: the judgement, and a little of what the graph says.
+
+    A judgement is right in 99 of 100 cases; judges who disagree cancel out. What the graph says counts for at
+    most odds of about 7 to 1, and so never overturns a clear judgement of full weight.
+
+    Parameters
+    ----------
+    hearsay
+        Shape (f,): calibrated log-odds by the graph without the document's own judgement.
+    values
+        Shape (f,): averaged grades in [0, 1].
+    weights
+        Shape (f,): total rater weight > 0; above 1 it counts as 1, since raters share their mistakes.
+    """
+    said = np.clip(np.asarray(hearsay, dtype=np.float64), -_HEARSAY_LOGIT, _HEARSAY_LOGIT)
+    grades = 2.0 * np.asarray(values, dtype=np.float64) - 1.0
+    sure = np.minimum(np.asarray(weights, dtype=np.float64), 1.0)
+    return _expit(said + _JUDGED_LOGIT * sure * grades)
+
+
+def label(trust: float) -> str:
+    """Return HIGH (>= .7), LOW (<= .3) or MEDIUM."""
+    return "HIGH" if trust >= HIGH else "LOW" if trust <= LOW else "MEDIUM"
+
+
+def _logit(p: FloatArray) -> FloatArray:
+    inside = np.clip(p, _EDGE, 1.0 - _EDGE)
+    result: FloatArray = np.log(inside) - np.log1p(-inside)
+    return result
+
+
+def _expit(x: FloatArray) -> FloatArray:
+    result: FloatArray = 0.5 * (1.0 + np.tanh(0.5 * x))
+    return result
