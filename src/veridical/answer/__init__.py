@@ -1,0 +1,1 @@
+"""From retrieved passages to an answer whose citations were checked in code."""

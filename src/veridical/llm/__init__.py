@@ -1,0 +1,1 @@
+"""Language models behind one interface: any OpenAI-compatible server, an embedded one, a scripted one."""
