@@ -1,0 +1,198 @@
+"""Find the files to read: walk files and folders in a fixed order, and give each its key."""
+
+from __future__ import annotations
+
+import os
+import stat
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from veridical.corpus.readers.beir import corpus_of
+from veridical.errors import InputError
+from veridical.types import DocumentFormat, Problem
+
+FORMATS: dict[str, DocumentFormat] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".txt": "text",
+    ".text": "text",
+    ".rst": "text",
+    ".log": "text",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".pdf": "pdf",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A file to read.
+
+    ``key`` names its document, or is the stem of its records' names. ``format`` is None where the name does
+    not tell and the content must. ``folder`` is the top folder below the root, the last resort for a source.
+    """
+
+    path: Path
+    key: str
+    size: int
+    format: DocumentFormat | None
+    folder: str | None = None
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """The files to read, in order, with the paths that cannot be, and notes on what was left out."""
+
+    items: tuple[Item, ...]
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of all items together, in bytes, as it was when they were found."""
+        return sum(item.size for item in self.items)
+
+
+@dataclass(slots=True)
+class _Findings:
+    items: list[Item] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    seen: set[tuple[int, int]] = field(default_factory=set)
+    unknown: Counter[str] = field(default_factory=Counter)
+    n_links: int = 0
+
+
+def scan(paths: Sequence[Path | str], *, prefix: str = "", key_root: Path | str | None = None) -> ScanResult:
+    """Find the files to read under ``paths``.
+
+    Parameters
+    ----------
+    paths
+        Files and folders. In a folder, files of unknown type, hidden files and folders, linked folders, and
+        links that lead out of it are left out; a file that is named is read whatever it is called. A folder
+        in BEIR layout stands for its ``corpus.jsonl``. A file that is reached twice is read once.
+    prefix
+        Put before every key, with a ``/``, to keep apart corpora whose files or ids have the same names.
+    key_root
+        Folder that keys are relative to. By default a folder's files are named relative to the folder as
+        given, and a file by its name, so that keys do not depend on where one stands.
+
+    Returns
+    -------
+    ScanResult
+        Items in the order of ``paths``, within a folder by name. Paths that do not exist, cannot be listed
+        or are neither file nor folder are among the problems.
+
+    Raises
+    ------
+    InputError
+        If ``key_root`` is not a folder.
+    """
+    root = None if key_root is None else Path(key_root)
+    if root is not None and not root.is_dir():
+        raise InputError(f"key_root '{root}' is not a folder.")
+    found = _Findings()
+    for given in paths:
+        path = Path(given)
+        if path.is_dir():
+            _scan_folder(found, path, root or path, prefix.strip("/"))
+        else:
+            _add(found, path, root or path.parent, prefix.strip("/"), named=True)
+    return ScanResult(tuple(found.items), tuple(found.problems), _notes(found))
+
+
+def _scan_folder(found: _Findings, folder: Path, root: Path, prefix: str) -> None:
+    def unlisted(error: OSError) -> None:
+        found.problems.append(Problem(str(error.filename), f"cannot be listed: {error.strerror}."))
+
+    files: list[Path] = []
+    real = Path(os.path.realpath(folder))
+    for here, folders, names in os.walk(folder, onerror=unlisted):
+        place = Path(here)
+        if corpus := corpus_of(place):
+            folders.clear()
+            files.append(corpus)
+            continue
+        visible = [name for name in folders if not name.startswith(".")]
+        folders[:] = [name for name in visible if not (place / name).is_symlink()]
+        found.n_links += len(visible) - len(folders)
+        for path in (place / name for name in names if not name.startswith(".")):
+            if path.suffix.lower() not in FORMATS:
+                found.unknown[path.suffix.lower() or "no extension"] += 1
+            elif path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(real):
+                found.n_links += 1
+            else:
+                files.append(path)
+    for path in sorted(files, key=lambda p: p.relative_to(folder).as_posix()):
+        _add(found, path, root, prefix)
+
+
+def _add(found: _Findings, path: Path, root: Path, prefix: str, *, named: bool = False) -> None:
+    try:
+        status = path.stat()
+    except OSError as error:
+        reason = (
+            "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+        )
+        found.problems.append(Problem(_printable(path), f"{reason}."))
+        return
+    if not stat.S_ISREG(status.st_mode):
+        if named:
+            found.problems.append(Problem(_printable(path), "is neither a file nor a folder."))
+        return
+    identity = (status.st_dev, status.st_ino)
+    if identity in found.seen and status.st_nlink == 1:
+        return
+    found.seen.add(identity)
+    relative = _relative(path, root)
+    if relative is None:
+        found.problems.append(Problem(_printable(path), f"lies outside of the folder for keys, '{root}'."))
+        return
+    folder, slash, _ = relative.partition("/")
+    found.items.append(
+        Item(
+            path=path,
+            key=f"{prefix}/{relative}" if prefix else relative,
+            size=status.st_size,
+            format=FORMATS.get(path.suffix.lower()),
+            folder=folder if slash else None,
+            prefix=prefix,
+        )
+    )
+
+
+def _relative(path: Path, root: Path) -> str | None:
+    """Return the name of ``path`` below ``root``: composed Unicode, and always something UTF-8 can hold."""
+    absolute, base = path.parent.resolve() / path.name, root.resolve()
+    if not absolute.is_relative_to(base):
+        return None
+    return unicodedata.normalize("NFC", _printable(absolute.relative_to(base)))
+
+
+def _printable(path: Path) -> str:
+    return path.as_posix().encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _notes(found: _Findings) -> tuple[str, ...]:
+    notes = []
+    if found.unknown:
+        kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(found.unknown.items()))
+        notes.append(
+            f"Left out {found.unknown.total()} files of unknown type ({kinds}); name one to read it anyway."
+        )
+    if found.n_links:
+        notes.append(f"Left out {found.n_links} links to folders or to places outside.")
+    return tuple(notes)
