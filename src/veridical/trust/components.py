@@ -66,7 +66,8 @@ def connected_labels(indices: npt.NDArray[np.integer], indptr: npt.NDArray[np.in
     return np.asarray(labels, dtype=np.int64)
 
 
-def _labels(n: int, heads: IntArray, tails: IntArray) -> IntArray:
+def edge_labels(n: int, heads: IntArray, tails: IntArray) -> IntArray:
+    """Return the component number of each of ``n`` nodes, shape (n,)."""
     from scipy.sparse import coo_array
 
     pattern = coo_array((np.ones(len(heads)), (heads, tails)), shape=(n, n)).tocsr()
@@ -89,12 +90,12 @@ def analyse(n: int, heads: IntArray, tails: IntArray, signs: SignArray, *, groun
     grounded
         Shape (n,): whether a node has an anchor or a prior.
     """
-    labels = _labels(n, heads, tails)
+    labels = edge_labels(n, heads, tails)
     k = int(labels.max(initial=-1)) + 1
     anchored = np.zeros(k, dtype=np.bool_)
     anchored[labels[grounded]] = True
     across = np.where(signs > 0, 0, n)
-    cover = _labels(
+    cover = edge_labels(
         2 * n,
         np.concatenate([heads, heads + n]),
         np.concatenate([tails + across, tails + (n - across)]),

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from veridical.errors import InputError
-from veridical.trust.components import Components, analyse, connected_labels
+from veridical.trust.components import Components, analyse, connected_labels, edge_labels
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -191,7 +191,7 @@ class TrustProblem:
 
         Computed once and kept; treat both as read-only.
         """
-        return self._matrix, self._matrix @ np.full(self.n_nodes, 0.5) + self._pull
+        return self._matrix, self._right
 
     def pull(self) -> FloatArray:
         """Return ``c = b - A 1/2``, shape (n,): what anchors and priors add, so that ``A (t - 1/2) = c``."""
@@ -212,6 +212,10 @@ class TrustProblem:
         edges = self.weights @ (gap * gap)
         anchors = self.anchor_weights @ (t[self.anchors] - self.anchor_targets) ** 2
         return float(edges + anchors + self.prior_weights @ (t - self.prior_targets) ** 2)
+
+    def matrix(self) -> csr_array:
+        """Return ``A`` alone, as `system` does."""
+        return self._matrix
 
     def gradient(self, t: npt.ArrayLike) -> FloatArray:
         """Return the gradient of ``L`` at ``t``, shape (n,): ``A t - b``."""
@@ -272,6 +276,10 @@ class TrustProblem:
         present = self.weights > 0
         edges = (self.heads[present], self.tails[present], self.signs[present])
         return analyse(self.n_nodes, *edges, grounded=self.ground() > 0)
+
+    def labels(self) -> IntArray:
+        """Return the component number of each node, shape (n,), without the analysis of `components`."""
+        return self._labels
 
     def unanchored(self) -> tuple[IntArray, FloatArray]:
         """Return the nodes that no anchor or prior reaches, shape (k,), and their values by definition.
@@ -353,13 +361,17 @@ class TrustProblem:
         return csr_array((data, edges.indices, edges.indptr), shape=edges.shape)
 
     @cached_property
+    def _right(self) -> FloatArray:
+        right: FloatArray = self._matrix @ np.full(self.n_nodes, 0.5) + self._pull
+        return right
+
+    @cached_property
     def _labels(self) -> IntArray:
         present = self.weights > 0
         if present.all():
             matrix, _ = self._edge_matrix
             return connected_labels(matrix.indices, matrix.indptr)
-        heads, tails = self.heads[present], self.tails[present]
-        return analyse(self.n_nodes, heads, tails, self.signs[present], grounded=self.ground() > 0).labels
+        return edge_labels(self.n_nodes, self.heads[present], self.tails[present])
 
     @cached_property
     def _unanchored(self) -> tuple[IntArray, FloatArray]:
