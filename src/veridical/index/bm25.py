@@ -88,7 +88,7 @@ class LexicalIndex:
         )
         found = searcher.search(query, top_k).hits
         ids = searcher.fast_field_values("passage", [address for _, address in found])
-        pairs = [(int(row[0]), float(value)) for row, (value, _) in zip(ids, found, strict=True)]
+        pairs = [(int(row), float(value)) for row, (value, _) in zip(ids, found, strict=True)]
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
