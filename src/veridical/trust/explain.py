@@ -1,7 +1,8 @@
 """Why a node has the trust it has: the anchors, priors, relations and neighbours behind it, and their shares.
 
-With ``z = t - 1/2`` the solution is linear in the targets: ``z = G c`` with ``G = A^-1``. As ``A`` is symmetric,
-one row of ``G`` costs one linear solve, and it holds what every anchor and prior contributes to a node.
+With ``z = t - 1/2`` the solution is linear in the targets: ``z = G c`` with ``G = A^-1``. As ``A`` is
+symmetric, one row of ``G`` costs one linear solve, and it holds what every anchor and prior contributes to a
+node.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from veridical.trust.solvers.conjugate_gradient import solve_columns
 from veridical.trust.solvers.reference import dense_system
 
 _DENSE_NODES = 2500
-_BLOCK = 64
+_BLOCK = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def leave_one_out(
     *,
     max_nodes: int = 512,
     seed: int = 0,
-    tol: float = 1e-6,
+    tol: float = 1e-5,
 ) -> LeaveOneOut:
     r"""Predict each judged node from all the others, without solving again.
 
@@ -93,7 +93,7 @@ def leave_one_out(
     if len(judged) > max_nodes:
         drawn = np.random.default_rng(seed).choice(len(judged), max_nodes, replace=False)
         nodes = judged[np.sort(drawn)]
-    mass: FloatArray = np.bincount(problem.anchors, problem.anchor_weights, minlength=problem.n_nodes)[nodes]
+    mass = np.bincount(problem.anchors, problem.anchor_weights, minlength=problem.n_nodes)[nodes]
     moment = problem.anchor_weights * problem.anchor_targets
     targets: FloatArray = np.bincount(problem.anchors, moment, minlength=problem.n_nodes)[nodes] / mass
     leverage = np.clip(2.0 * mass * _inverse_diagonal(problem, nodes, tol), 0.0, 1.0)
@@ -102,7 +102,7 @@ def leave_one_out(
     predicted = np.clip((own - leverage * targets) / left, 0.0, 1.0)
     alone = _alone(problem, nodes)
     predicted[alone] = _without(problem, nodes[alone])
-    return LeaveOneOut(nodes, targets, mass, predicted, leverage, ~alone, len(judged))
+    return LeaveOneOut(nodes, targets, mass.astype(np.float64), predicted, leverage, ~alone, len(judged))
 
 
 def _alone(problem: TrustProblem, nodes: IntArray) -> BoolArray:
