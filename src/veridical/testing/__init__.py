@@ -1,0 +1,1 @@
+"""Contract suites that every backend has to pass, for those who add one."""
