@@ -44,6 +44,7 @@ _DAY_MONTH = re.compile(r"(?:(\d{1,2})(?:st|nd|rd|th)?\s+)?([a-z]+)\.?,?\s+(\d{4
 _MONTH_DAY = re.compile(r"([a-z]+)\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})")
 
 
+@lru_cache(maxsize=10_000)
 def registered_domain(url: str) -> str | None:
     """Return the domain that somebody registered for the host of ``url``.
 

@@ -190,9 +190,7 @@ def _notes(found: _Findings) -> tuple[str, ...]:
     notes = []
     if found.unknown:
         kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(found.unknown.items()))
-        notes.append(
-            f"Left out {found.unknown.total()} files of unknown type ({kinds}); name one to read it anyway."
-        )
+        notes.append(f"Left out files of unknown type: {kinds}. Name one to read it anyway.")
     if found.n_links:
-        notes.append(f"Left out {found.n_links} links to folders or to places outside.")
+        notes.append(f"Left out links to folders or out of the folder: {found.n_links}.")
     return tuple(notes)

@@ -19,6 +19,7 @@ _TERMINAL_CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|
 _LINE_ENDS = re.compile(r"\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
+_UNCLEAN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\ud800-\udfff]")
 _BINARY_CONTROLS = re.compile(rb"[\x01-\x07\x0e-\x1a\x1c-\x1f]")
 _SAMPLE = 8192
 
@@ -38,6 +39,8 @@ def clean(text: str) -> str:
     Terminal control codes are removed, other control characters become spaces, and lone surrogates (which
     cannot be stored as UTF-8) become U+FFFD. Clean text is left as it is.
     """
+    if not _UNCLEAN.search(text):
+        return text
     text = _LINE_ENDS.sub("\n", _TERMINAL_CODES.sub("", text))
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub(" ", text))
 

@@ -1,13 +1,14 @@
 """JSON Lines, one document a line, read as a stream: own schema, or BEIR's.
 
 Own schema: ``{"text", "id"?, "title"?, "source"?, "url"?, "date"?, "metadata"?}``. In BEIR's, the id is
-called ``_id``; the first record of a file decides which it is. ``source``, ``url`` and ``date`` may also lie in
-``metadata``. Other fields are kept in the document's metadata.
+called ``_id``; the first record of a file decides which it is. ``source``, ``url`` and ``date`` may also lie
+in ``metadata``. Other fields are kept in the document's metadata.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from veridical.types import DocumentFormat, Problem, SourceDocument
 
 MAX_KEY_CHARS = 2000
 _GIVE_UP_AFTER = 100
+_MAX_DEPTH = 50
 _KNOWN = {"title", "text", "source", "url", "date", "metadata"}
 
 
@@ -203,13 +205,18 @@ def _key(file: JsonlFile, number: int, given: object, url: str | None) -> str:
     return f"{file.prefix}/{key}" if file.prefix else key
 
 
-def _clean_json(value: Any) -> Any:
+def _clean_json(value: Any, depth: int = 0) -> Any:
+    """Clean every string in a JSON value, and refuse what a later writer of JSON would choke on."""
+    if depth > _MAX_DEPTH:
+        raise ReadError(f"has metadata nested more than {_MAX_DEPTH} deep.")
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
-        return [_clean_json(item) for item in value]
+        return [_clean_json(item, depth + 1) for item in value]
     if isinstance(value, dict):
-        return {clean(str(name)): _clean_json(item) for name, item in value.items()}
+        return {clean(name): _clean_json(item, depth + 1) for name, item in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ReadError("has a number in its metadata that is too large.")
     return value
 
 

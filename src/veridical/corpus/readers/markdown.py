@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _MAX_PARSED_CHARS = 5_000_000
+_MAX_NESTING = 100
 _FRONT_MATTER = re.compile(r"\s*---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$\n?", re.S | re.M)
 _ENTRY = re.compile(r"([A-Za-z][\w-]*)[ \t]*:[ \t]*(.*)")
 _DATE_KEYS = (
@@ -68,7 +69,7 @@ def _blocks(body: str) -> Iterator[tuple[str, str]]:
     """Yield (kind, text) of each block: ``heading``, ``text``, ``item``, ``row`` or ``code``."""
     from markdown_it import MarkdownIt
 
-    tokens = MarkdownIt("commonmark").enable("table").parse(body)
+    tokens = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table").parse(body)
     lists: list[int | None] = []  # the next number of each open list, None for bullets
     marker, kind = "", "text"
     row: list[str] | None = None

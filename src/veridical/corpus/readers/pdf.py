@@ -25,7 +25,7 @@ def parse(data: bytes) -> Parsed:
     Raises
     ------
     ReadError
-        If it is no PDF, damaged, locked by a password, without text, or too large: more than ``MAX_PAGES``
+        If it is no PDF, damaged, encrypted, without text, or too large: more than ``MAX_PAGES``
         pages, or more than ``MAX_SECONDS`` of reading.
     """
     if b"%PDF-" not in data[:1024]:
@@ -49,8 +49,8 @@ def _parse(data: bytes) -> Parsed:
     from pypdf import PdfReader
 
     reader = PdfReader(io.BytesIO(data))
-    if reader.is_encrypted and not reader.decrypt(""):
-        raise ReadError("is a PDF locked by a password.", "Save a copy without the password.")
+    if reader.is_encrypted and not _unlock(reader):
+        raise ReadError("is a PDF that is encrypted.", "Save a copy without password and encryption.")
     n_pages = len(reader.pages)
     if n_pages > MAX_PAGES:
         raise ReadError(f"has {n_pages} pages, more than {MAX_PAGES}.", "Split it.")
@@ -61,6 +61,14 @@ def _parse(data: bytes) -> Parsed:
         )
     title, date = _information(reader)
     return Parsed(text, title, date)
+
+
+def _unlock(reader: Any) -> bool:
+    """Open a PDF that is encrypted with an empty password, as those are that only restrict printing."""
+    try:
+        return bool(reader.decrypt(""))
+    except Exception:  # an unknown or uninstalled cipher among others
+        return False
 
 
 def _pages(reader: Any) -> list[str]:
