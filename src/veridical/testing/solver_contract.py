@@ -1,9 +1,13 @@
-"""What every trust ``Solver`` has to keep, as tests: subclass ``SolverContract`` and give it a fixture ``solver``.
+"""What every trust ``Solver`` has to keep, as tests.
 
-class TestMySolver(SolverContract):
-    @pytest.fixture
-    def solver(self):
-        return MySolver()
+Subclass ``SolverContract``, give it a fixture ``solver``, and pytest collects the rest::
+
+    class TestMySolver(SolverContract):
+        @pytest.fixture
+        def solver(self):
+            return MySolver()
+
+The class attributes say how exact the solver is and which options it needs for that.
 """
 
 from __future__ import annotations
@@ -159,7 +163,8 @@ class SolverContract:
         return solution
 
     def _close(self, left: npt.ArrayLike, right: npt.ArrayLike, what: str) -> None:
-        np.testing.assert_allclose(left, right, rtol=0, atol=self.accuracy, err_msg=what)
+        found, expected = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=self.accuracy, err_msg=what)
 
     def test_it_is_a_solver_with_a_stable_name(self, solver: Solver) -> None:
         _require(isinstance(solver, Solver), "it must have name and solve()")
