@@ -13,8 +13,8 @@ from veridical.errors import InputError
 
 _BUILT_IN: dict[str, dict[str, str]] = {
     "methods": {
-        "veridical": "veridical.methods.veridical:VeridicalMethod",
-        "trustprop": "veridical.methods.trustprop:TrustPropMethod",
+        "veridical": "veridical.methods.veridical:Veridical",
+        "trustprop": "veridical.methods.trustprop:TrustProp",
     },
     "nli": {
         "features": "veridical.nli.features:FeatureNLI",

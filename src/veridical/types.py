@@ -318,6 +318,7 @@ class IngestReport(Record):
     unchanged: int
     n_passages: int
     problems: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 

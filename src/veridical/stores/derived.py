@@ -85,7 +85,7 @@ def all_vectors(connection: sa.Connection, encoder: str) -> tuple[npt.NDArray[np
 
 
 def sentence_vectors(
-    connection: sa.Connection, encoder: str, passage_ids: Sequence[int], dimensions: int
+    connection: sa.Connection, encoder: str, passage_ids: Sequence[int], dimensions: int = 384
 ) -> dict[int, Float32Array]:
     """Sentence vectors by passage, each of shape (n_sentences, dimensions)."""
     table = schema.sentence_vectors

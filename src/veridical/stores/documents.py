@@ -24,7 +24,7 @@ def index_text(title: str, text: str) -> str:
 
 
 def text_hash(text: str) -> str:
-    """Short content hash that passages and vectors are matched by."""
+    """Short content hash that equal texts are found by."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
@@ -66,9 +66,7 @@ def put(
         "metadata": dict(document.metadata),
     }
     if row is None:
-        result = connection.execute(
-            table.insert().values(key=document.key, version=document.version, text=document.text, **fields)
-        )
+        result = connection.execute(table.insert().values(key=document.key, **_content(document), **fields))
         document_id = inserted_id(result)
         _put_passages(connection, document_id, document, spans)
         return "added", document_id
@@ -78,15 +76,19 @@ def put(
             return "unchanged", document_id
         connection.execute(table.update().where(table.c.id == document_id).values(**fields))
         return "replaced", document_id
-    connection.execute(
-        table.update()
-        .where(table.c.id == document_id)
-        .values(version=document.version, text=document.text, **fields)
-    )
+    connection.execute(table.update().where(table.c.id == document_id).values(**_content(document), **fields))
     _put_passages(connection, document_id, document, spans)
     trust = schema.trust
     connection.execute(trust.delete().where(trust.c.kind == "document", trust.c.key == str(document_id)))
     return "replaced", document_id
+
+
+def _content(document: SourceDocument) -> dict[str, str]:
+    return {
+        "version": document.version,
+        "text": document.text,
+        "text_hash": text_hash(document.text.strip()),
+    }
 
 
 def _put_passages(
@@ -95,7 +97,7 @@ def _put_passages(
     table = schema.passages
     old: dict[str, list[int]] = {}
     for passage_id, digest in connection.execute(
-        sa.select(table.c.id, table.c.text_hash)
+        sa.select(table.c.id, table.c.index_hash)
         .where(table.c.document_id == document_id)
         .order_by(table.c.id)
     ):
@@ -103,12 +105,13 @@ def _put_passages(
     new = []
     for ordinal, span in enumerate(spans):
         digest = text_hash(index_text(document.title, span.text))
-        place = {"ordinal": ordinal, "start": span.start, "end": span.end}
+        place: dict[str, Any] = {"ordinal": ordinal, "start": span.start, "end": span.end}
+        place |= {"text": span.text, "text_hash": text_hash(span.text.strip())}
         if old.get(digest):
             kept = old[digest].pop(0)
-            connection.execute(table.update().where(table.c.id == kept).values(text=span.text, **place))
+            connection.execute(table.update().where(table.c.id == kept).values(**place))
         else:
-            new.append({"document_id": document_id, "text": span.text, "text_hash": digest, **place})
+            new.append({"document_id": document_id, "index_hash": digest, **place})
     gone = [passage_id for ids in old.values() for passage_id in ids]
     for part in chunks(gone):
         connection.execute(table.delete().where(table.c.id.in_(part)))

@@ -47,6 +47,7 @@ documents = sa.Table(
     sa.Column("version", sa.String(64), nullable=False, index=True),
     sa.Column("title", sa.Text, nullable=False),
     sa.Column("text", sa.Text, nullable=False),
+    sa.Column("text_hash", sa.String(32), nullable=False, index=True),
     sa.Column("source", sa.String, index=True),
     sa.Column("url", sa.Text),
     sa.Column("date", sa.String(10)),
@@ -66,6 +67,7 @@ passages = sa.Table(
     sa.Column("end", sa.Integer, nullable=False),
     sa.Column("text", sa.Text, nullable=False),
     sa.Column("text_hash", sa.String(32), nullable=False, index=True),
+    sa.Column("index_hash", sa.String(32), nullable=False),  # of title and text, as the indexes see it
     sqlite_autoincrement=True,
 )
 

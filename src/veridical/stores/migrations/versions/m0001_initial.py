@@ -28,6 +28,7 @@ def upgrade() -> None:
         sa.Column("version", sa.String(length=64), nullable=False),
         sa.Column("title", sa.Text(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("text_hash", sa.String(length=32), nullable=False),
         sa.Column("source", sa.String(), nullable=True),
         sa.Column("url", sa.Text(), nullable=True),
         sa.Column("date", sa.String(length=10), nullable=True),
@@ -39,6 +40,7 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index(op.f("ix_documents_source"), "documents", ["source"], unique=False)
+    op.create_index(op.f("ix_documents_text_hash"), "documents", ["text_hash"], unique=False)
     op.create_index(op.f("ix_documents_version"), "documents", ["version"], unique=False)
     op.create_table(
         "feedback",
@@ -108,6 +110,7 @@ def upgrade() -> None:
         sa.Column("end", sa.Integer(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("text_hash", sa.String(length=32), nullable=False),
+        sa.Column("index_hash", sa.String(length=32), nullable=False),
         sa.ForeignKeyConstraint(
             ["document_id"],
             ["documents.id"],

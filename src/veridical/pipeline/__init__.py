@@ -1,0 +1,1 @@
+"""The jobs that users ask for, each made of the packages below: ingest, build, ask, feedback, explain."""

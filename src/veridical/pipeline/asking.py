@@ -1,0 +1,175 @@
+"""Asking: retrieve, rank by relevance and trust, answer, check the citations, remember the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from veridical.answer.context import Style
+from veridical.answer.extract import extract_answer
+from veridical.answer.generate import generate_answer
+from veridical.corpus.fields import iso_date
+from veridical.errors import InputError, LLMError
+from veridical.llm.base import LLM
+from veridical.methods.base import Method
+from veridical.pipeline.progress import Stages
+from veridical.pipeline.ranking import Ranked, conflicts_among, rank
+from veridical.pipeline.retrieval import POOL, Pool, Retriever, RetrieverName
+from veridical.stores import Store, answers, derived, values
+from veridical.types import Answer, Conflict, Hit, Usage
+
+Generator = Literal["auto", "extractive", "llm"]
+GENERATORS: tuple[Generator, ...] = get_args(Generator)
+_MAX_QUESTION_CHARS = 10_000
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with how it is to be answered; checked when it is made.
+
+    Raises
+    ------
+    InputError
+        The text is empty or too long, or a number is out of range.
+    """
+
+    text: str
+    top_k: int = 5
+    trust_weight: float | None = None
+    use_trust: bool = True
+    retriever: RetrieverName = "hybrid"
+    as_of: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise InputError("The question is empty.", 'Ask something, as in: veridical ask "Which port?"')
+        if len(self.text) > _MAX_QUESTION_CHARS:
+            raise InputError(
+                f"The question has {len(self.text):,} characters; the limit is {_MAX_QUESTION_CHARS:,}."
+            )
+        if not 1 <= self.top_k <= POOL:
+            raise InputError(f"top_k must be from 1 to {POOL}, not {self.top_k}.")
+        if self.trust_weight is not None and not 0.0 <= self.trust_weight <= 1.0:
+            raise InputError(f"The trust weight must lie between 0 and 1; {self.trust_weight:g} does not.")
+        if self.as_of is not None:
+            date = iso_date(self.as_of)
+            if date is None:
+                raise InputError(f"{self.as_of!r} is no date.", "Write it as YYYY-MM-DD.")
+            object.__setattr__(self, "as_of", date)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """An answer before it is stored."""
+
+    text: str
+    status: Literal["answered", "degraded", "no_evidence", "failed"]
+    generator: str
+    fields: dict[str, object]
+    notes: tuple[str, ...]
+
+
+def ask(
+    store: Store,
+    retriever: Retriever,
+    method: Method,
+    question: Question,
+    *,
+    llm: LLM | None,
+    dimensions: int = 384,
+) -> Answer:
+    """Answer a question; see `Veridical.ask`."""
+    stages = Stages()
+    with stages.run("retrieve"):
+        pool = retriever.retrieve(question.text, retriever=question.retriever)
+    with stages.run("rank"), store.read() as connection:
+        built = bool(values.state(connection, "built"))
+        active = method if built and question.use_trust else None
+        ranked = rank(
+            connection,
+            pool,
+            active,
+            top_k=question.top_k,
+            trust_weight=question.trust_weight,
+            as_of=question.as_of,
+        )
+        notes = _notes(pool, ranked, built, question, values.state(connection, f"calibrated:{method.name}"))
+    conflicts = conflicts_among(ranked.hits, ranked.relations)
+    with stages.run("answer"):
+        said = _answer(store, question, pool, ranked.hits, conflicts, llm, method, dimensions)
+    answer = Answer(
+        id=0,
+        question=question.text,
+        text=said.text,
+        status=said.status,
+        method=method.name if active is not None else "plain retrieval",
+        generator=said.generator,
+        hits=tuple(ranked.hits),
+        conflicts=conflicts,
+        notes=(*notes, *said.notes),
+        seconds=dict(stages.seconds),
+        **said.fields,  # type: ignore[arg-type]
+    )
+    with store.write() as connection:
+        return replace(answer, id=answers.put(connection, answer))
+
+
+def _notes(pool: Pool, ranked: Ranked, built: bool, question: Question, calibrated: str) -> tuple[str, ...]:
+    notes = []
+    if not built:
+        notes.append(
+            "This knowledge base is not built yet: plain retrieval, no trust. Run 'veridical build'."
+        )
+    elif pool.note:
+        notes.append(pool.note)
+    if ranked.n_left_out:
+        notes.append(f"{ranked.n_left_out} passages dated after {question.as_of} were left out.")
+    if built and question.use_trust and calibrated == "no" and any(h.trust is not None for h in ranked.hits):
+        notes.append("Trust is uncalibrated: fewer than ten documents have been judged.")
+    return tuple(notes)
+
+
+def _answer(
+    store: Store,
+    question: Question,
+    pool: Pool,
+    hits: Sequence[Hit],
+    conflicts: Sequence[Conflict],
+    llm: LLM | None,
+    method: Method,
+    dimensions: int,
+) -> _Said:
+    if not hits:
+        return _Said("", "no_evidence", "none", {}, ("Nothing that was ingested fits this question.",))
+    if llm is None:
+        return _extract(store, question, pool, hits, dimensions)
+    style: Style = "trustprop" if method.name == "trustprop" else "veridical"
+    if not question.use_trust:
+        style = "plain"
+    try:
+        made = generate_answer(question.text, hits, llm, style=style, conflicts=conflicts)
+    except LLMError as error:
+        return _Said("", "failed", llm.name, {"usage": Usage()}, (f"No answer: {error}",))
+    fields: dict[str, object] = {
+        "citations": made.citations,
+        "dropped_citations": made.dropped_citations,
+        "usage": made.usage,
+    }
+    return _Said(made.text, made.status, made.generator, fields, made.notes)
+
+
+def _extract(store: Store, question: Question, pool: Pool, hits: Sequence[Hit], dimensions: int) -> _Said:
+    with store.read() as connection:
+        encoder = values.state(connection, "encoder")
+        ids = [hit.passage.id for hit in hits]
+        vectors = derived.sentence_vectors(connection, encoder, ids, dimensions) if encoder else {}
+    found = extract_answer(question.text, hits, question_vector=pool.vector, sentence_vectors=vectors)
+    if found is None:
+        return _Said("", "no_evidence", "extractive", {}, ("The passages hold no sentence.",))
+    return _Said(found.text, "answered", "extractive", {"citations": (found.citation,)}, found.notes)
+
+
+def exit_code(answer: Answer) -> int:
+    """What a command that printed this answer exits with."""
+    return LLMError.exit_code if answer.status == "failed" else 0

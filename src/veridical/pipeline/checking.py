@@ -1,0 +1,144 @@
+"""What state a knowledge base is in, and proof that nothing in it dangles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import sqlalchemy as sa
+
+from veridical.corpus.dedupe import content_hash
+from veridical.feedback import record
+from veridical.index import bm25, dense
+from veridical.stores import Store, derived, documents, schema, values
+from veridical.types import Record
+
+
+@dataclass(frozen=True, slots=True)
+class StatusReport(Record):
+    """Counts, what is behind, and what is in force."""
+
+    folder: str
+    bytes: int
+    documents: int
+    passages: int
+    sources: int
+    built: bool
+    lexical_behind: int
+    vectors_behind: int
+    judged_pairs: int
+    method: str
+    methods_with_trust: tuple[str, ...]
+    calibrated: bool
+    n_judged_documents: int
+    feedback: Mapping[str, int] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport(Record):
+    """``problems`` is empty if nothing dangles; ``n_checked`` counts what was looked at."""
+
+    problems: tuple[str, ...]
+    n_checked: int
+
+
+def status(store: Store, *, method: str, encoder: str) -> StatusReport:
+    """Describe a knowledge base."""
+    behind = bm25.n_behind(store)
+    with store.read() as connection:
+        counts = documents.count(connection)
+        feedback = record.every(connection)
+        table = schema.judgements
+        return StatusReport(
+            folder=str(store.folder),
+            bytes=sum(path.stat().st_size for path in store.folder.rglob("*") if path.is_file()),
+            documents=counts["documents"],
+            passages=counts["passages"],
+            sources=counts["sources"],
+            built=bool(values.state(connection, "built")),
+            lexical_behind=behind,
+            vectors_behind=len(derived.without_vectors(connection, encoder)),
+            judged_pairs=connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one(),
+            method=method,
+            methods_with_trust=tuple(derived.methods_with_trust(connection)),
+            calibrated=values.state(connection, f"calibrated:{method}") == "yes",
+            n_judged_documents=len({item.document_id for item in feedback if item.state == "active"}),
+            feedback=dict(Counter(item.state for item in feedback)),
+            settings=values.settings(connection),
+        )
+
+
+def check(store: Store) -> CheckReport:
+    """Look for anything that dangles, is out of place, or does not say what it should."""
+    problems: list[str] = []
+    with store.read() as connection:
+        n = sum(documents.count(connection).values())
+        for row in connection.exec_driver_sql("PRAGMA integrity_check"):
+            if row[0] != "ok":
+                problems.append(f"The database is damaged: {row[0]}")
+        for row in connection.exec_driver_sql("PRAGMA foreign_key_check"):
+            problems.append(f"A row of {row[0]} refers to a row of {row[2]} that is gone.")
+        problems += _documents(connection)
+        problems += _judgements(connection)
+        problems += _trust(connection)
+        problems += _indexes(connection, store)
+    return CheckReport(tuple(problems), n)
+
+
+def _documents(connection: sa.Connection) -> Iterator[str]:
+    table, passages = schema.documents, schema.passages
+    rows = connection.execute(
+        sa.select(table.c.id, table.c.key, table.c.version, table.c.title, table.c.text)
+    )
+    for row in rows:
+        if content_hash(row.title, row.text) != row.version:
+            yield f"d{row.id} ({row.key}): its text does not match its version."
+        query = sa.select(passages.c.start, passages.c.end, passages.c.text).where(
+            passages.c.document_id == row.id
+        )
+        pieces = connection.execute(query).all()
+        if not pieces:
+            yield f"d{row.id} ({row.key}) has no passage."
+        for start, end, text in pieces:
+            if row.text[start:end] != text:
+                yield f"d{row.id} ({row.key}): the passage at {start}:{end} is not what the text says there."
+
+
+def _judgements(connection: sa.Connection) -> Iterator[str]:
+    lengths = {
+        row[0]: row[1]
+        for row in connection.execute(sa.select(schema.passages.c.id, sa.func.length(schema.passages.c.text)))
+    }
+    for item in derived.judgements(connection):
+        ends = ((item.low, item.low_end), (item.high, item.high_end))
+        for passage, end in ends:
+            if end is not None and end > lengths.get(passage, 0):
+                yield f"The relation of passages {item.low} and {item.high} points past passage {passage}."
+
+
+def _trust(connection: sa.Connection) -> Iterator[str]:
+    table = schema.documents
+    ids = {str(i) for i in connection.execute(sa.select(table.c.id)).scalars()}
+    sources = set(connection.execute(sa.select(table.c.source.distinct())).scalars())
+    for method in derived.methods_with_trust(connection):
+        for row in derived.trust(connection, method):
+            if row.key not in (ids if row.kind == "document" else sources):
+                yield f"Method {method} has a trust for {row.kind} {row.key}, which does not exist."
+
+
+def _indexes(connection: sa.Connection, store: Store) -> Iterator[str]:
+    live = set(connection.execute(sa.select(schema.passages.c.id)).scalars())
+    entries = set(connection.execute(sa.select(schema.lexical_entries.c.passage_id)).scalars())
+    if entries - live:
+        gone = len(entries - live)
+        yield f"The BM25 index holds {gone} passages that are gone; 'veridical build' removes them."
+    stamp = values.state(connection, "dense")
+    if stamp:
+        index = dense.open_index(store, stamp)
+        if index is None:
+            yield f"The dense index {stamp} is missing or damaged; 'veridical build' makes it again."
+        elif set(index.ids.tolist()) - live:
+            gone = len(set(index.ids.tolist()) - live)
+            yield f"The dense index holds {gone} passages that are gone; 'veridical build' removes them."

@@ -1,0 +1,98 @@
+"""Which models a knowledge base works with, made from its settings and loaded on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+
+from veridical import registry
+from veridical.errors import InputError, MissingExtraError
+from veridical.index.encoder import Encoder, TextEncoder
+from veridical.llm.base import LLM
+from veridical.models import ModelStore
+from veridical.nli.base import NLIModel
+from veridical.settings import Settings
+
+ENCODER = "minilm-l6-int8"
+LOCAL_LLM = "smollm2-135m-instruct"
+
+
+class Models:
+    """The models of one process.
+
+    Parameters
+    ----------
+    settings
+        Where models live, how many threads they may use, and which language model to call.
+    announce
+        Called with a line before anything is downloaded.
+    """
+
+    def __init__(self, settings: Settings, announce: Callable[[str], None] | None = None) -> None:
+        self.settings = settings
+        self.store = ModelStore(settings.models_dir, offline=settings.offline, announce=announce)
+
+    @cached_property
+    def encoder(self) -> TextEncoder:
+        """The sentence encoder."""
+        return Encoder(lambda: self.store.resolve(ENCODER), name=ENCODER, n_threads=self.settings.n_threads)
+
+    def nli(self, spec: str) -> NLIModel:
+        """Return the NLI backend that a setting names: ``features``, or ``onnx:FOLDER``.
+
+        Raises
+        ------
+        InputError
+            The setting names no backend.
+        """
+        kind, _, where = spec.partition(":")
+        backend = registry.load("nli", kind)
+        if kind == "features":
+            model: NLIModel = backend(self.encoder.encode, effort="full", n_threads=self.settings.n_threads)
+            return model
+        if not where:
+            raise InputError(f"NLI backend {spec!r} names no folder.", "Write it as onnx:FOLDER.")
+        onnx: NLIModel = backend(Path(where), n_threads=self.settings.n_threads)
+        return onnx
+
+    def llm(self) -> LLM | None:
+        """Return the language model that answers, or ``None`` where answers are extracted.
+
+        A configured server comes first; else the embedded model, if its extra is installed.
+
+        Raises
+        ------
+        InputError
+            The server is configured by half.
+        """
+        settings = self.settings
+        if settings.llm_base_url or settings.llm_model:
+            if not (settings.llm_base_url and settings.llm_model):
+                missing = "VERIDICAL_LLM_MODEL" if settings.llm_base_url else "VERIDICAL_LLM_BASE_URL"
+                raise InputError(f"A language model is configured by half: {missing} is not set.")
+            from veridical.llm.openai_ import OpenAILLM
+
+            return OpenAILLM(
+                settings.llm_base_url,
+                settings.llm_model,
+                settings.llm_api_key,
+                timeout_s=settings.llm_timeout_s,
+                max_retries=settings.llm_retries,
+            )
+        return self._embedded
+
+    @cached_property
+    def _embedded(self) -> LLM | None:
+        from importlib.util import find_spec
+
+        if find_spec("xllamacpp") is None:
+            return None
+        from veridical.llm.llama_cpp_ import LlamaCppLLM
+
+        try:
+            return LlamaCppLLM(
+                self.store.resolve(LOCAL_LLM) / "model.gguf", n_threads=self.settings.n_threads
+            )
+        except MissingExtraError:
+            return None
