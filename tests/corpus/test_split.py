@@ -75,6 +75,11 @@ def test_abbreviations_initials_and_decimals_do_not_end_a_sentence() -> None:
     ]
 
 
+def test_an_initial_or_abbreviation_before_a_small_letter_does_not_end_a_sentence() -> None:
+    text = 'It binds "S. cerevisiae" alone. Acme LLC. is recalling 9 lbs. of it. We chose plan B. It works.'
+    assert len(sentences(text)) == 4
+
+
 def test_quotes_stay_with_their_sentence() -> None:
     assert texts(sentences('"Did he?" she asked. Then she left.')) == [
         '"Did he?" she asked.',

@@ -39,6 +39,9 @@ _BEFORE_NUMBER = re.compile(
     r"(?:^|[\s(])(?:approx|eqs?|figs?|secs?|ch|chap|vols?|nos?|arts?|pp?|vs|ca?|max|min|ver|temp|tel|ext)\.\Z",
     re.I,
 )
+_BEFORE_LOWER = re.compile(
+    r"(?:^|[\s(\"'“‘])(?:[A-Z]|var|subsp|spp?|lbs?|oz|LLC|Inc|Ltd|Corp|Co|Jr|Sr|dept|est|approx|etc|cf|vs)\.\Z"
+)
 _SENTENCE_END = re.compile(r"[.!?。！？…]+[\"'”’)\]]*(?=\s|\Z)|(?<=[。！？])")
 _HAND_BROKEN_WIDTH = 120
 
@@ -222,7 +225,7 @@ def _strip(text: str, start: int, end: int) -> Place | None:
 
 
 def _rejoin(text: str, places: Iterator[Place]) -> Iterator[Place]:
-    """Undo cuts after a list number or an abbreviation before a number, and before stray punctuation."""
+    """Undo cuts after list numbers, after abbreviations (by what follows), and before mere punctuation."""
     held: Place | None = None
     for place in places:
         if held is None:
@@ -239,7 +242,9 @@ def _rejoin(text: str, places: Iterator[Place]) -> Iterator[Place]:
 def _belong_together(left: str, right: str) -> bool:
     if _ENUMERATOR.fullmatch(left) or not any(c.isalnum() for c in right):
         return True
-    return right[0].isdigit() and _BEFORE_NUMBER.search(left) is not None
+    if right[0].isdigit():
+        return _BEFORE_NUMBER.search(left) is not None
+    return right[0].islower() and _BEFORE_LOWER.search(left) is not None
 
 
 def _cut(text: str, place: Place, limit: int, *, tolerance: int = 1) -> list[Place]:
