@@ -3,6 +3,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from hypothesis import settings
+
+# The first example of a test may load a parser, so examples have no time limit of their own.
+settings.register_profile("corpus", deadline=None)
+settings.load_profile("corpus")
 
 
 def build_pdf(objects: list[bytes]) -> bytes:
