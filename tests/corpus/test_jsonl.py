@@ -120,6 +120,7 @@ def test_byte_order_mark_blank_lines_and_windows_line_ends_are_tolerated(tmp_pat
         (b'{"body": "x", "id": 3}', "'body', 'id'"),
         (b'{"text": ["x"]}', "list, not a string"),
         (b'{"text": " "}', "empty"),
+        (rb'{"text": "\u001b"}', "empty"),
         (b'{"text": "x", "id": {"a": 1}}', "id that is a object"),
         (b'{"text": "x", "metadata": "y"}', "metadata"),
         (b'{"text": "caf\xe9"}', "UTF-8 at byte 13"),

@@ -143,7 +143,7 @@ def _document(file: JsonlFile, number: int, record: Mapping[str, Any], id_field:
     if given is not None and not isinstance(given, dict):
         raise ReadError(f"has 'metadata' that is a {_kind(given)}, not an object.")
     given = given or {}
-    text = clean(_text(record))
+    text = _text(record)
     title = clean_line(_optional(record, given, "title"))
     url = clean_line(_optional(record, given, "url")) or None
     raw_date = record.get("date", given.get("date"))
@@ -169,9 +169,9 @@ def _document(file: JsonlFile, number: int, record: Mapping[str, Any], id_field:
 
 def _text(record: Mapping[str, Any]) -> str:
     text = record.get("text")
-    if isinstance(text, str) and text.strip():
-        return text
     if isinstance(text, str):
+        if (cleaned := clean(text)).strip():
+            return cleaned
         raise ReadError("has an empty 'text'.")
     if text is not None:
         raise ReadError(f"has a 'text' that is a {_kind(text)}, not a string.")
