@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from veridical.evidence.rescore import behind_successors, is_neutral, relevance_model, usefulness
 from veridical.graph.arrays import Anchors, FloatArray, Graph
 from veridical.methods.base import Candidates, TrustState
-from veridical.trust.calibrate import MIN_JUDGED, Calibration, calibrate, judged_trust, left_out_values
+from veridical.trust.calibrate import MIN_JUDGED, Calibration, calibrate, judged_trust
+from veridical.trust.loo import leave_one_out
 from veridical.trust.problem import TrustProblem
+from veridical.trust.solution import TrustSolution
 from veridical.trust.solvers.conjugate_gradient import ConjugateGradient
 from veridical.trust.weights import Assembled, WeightSettings, assemble
 
 TRUST_WEIGHT = 0.5
-_MAX_CALIBRATION = 128  # judged documents that calibration looks at
+_MAX_CALIBRATION = 256  # judged documents that calibration looks at
 _CALIBRATION_WORK = 10_000_000  # nodes times judged documents, so that a large graph stays quick
 
 
@@ -44,10 +47,10 @@ class Veridical:
         if len(anchors) == 0:
             unknown = np.full(problem.n_nodes, np.nan)
             return TrustState(raw, unknown, False, solution, problem, neutral=True)
-        left_out, calibration = _calibrate(problem, raw, anchors, assembled)
+        hearsay, calibration = _calibrate(problem, solution, anchors, assembled)
         trust = calibration.trust(raw)
-        hearsay = np.where(np.isnan(left_out), raw[anchors.documents], left_out)
-        trust[anchors.documents] = judged_trust(calibration.logit(hearsay), anchors.values, anchors.weights)
+        said = calibration.logit(hearsay)
+        trust[anchors.documents] = judged_trust(said, anchors.values, anchors.weights)
         trust[~_reached(problem)] = np.nan
         return TrustState(
             raw, trust, calibration.calibrated, solution, problem, notes=_notes(calibration, assembled)
@@ -76,25 +79,28 @@ def _start(problem: TrustProblem, warm_start: FloatArray | None) -> FloatArray |
 
 
 def _calibrate(
-    problem: TrustProblem, raw: FloatArray, anchors: Anchors, assembled: Assembled
+    problem: TrustProblem, solution: TrustSolution, anchors: Anchors, assembled: Assembled
 ) -> tuple[FloatArray, Calibration]:
-    """Return the left-out value of each anchor (NaN where it was not looked at), and the calibration."""
-    n = len(anchors)
+    """Return what the graph alone says of each anchor (raw), and the calibration."""
     budget = min(_MAX_CALIBRATION, max(32, _CALIBRATION_WORK // problem.n_nodes))
-    chosen = np.unique(np.linspace(0, n - 1, min(n, budget)).round().astype(np.int64))
-    left_out = np.full(n, np.nan)
-    left_out[chosen] = left_out_values(problem, raw, chosen)
+    looked = leave_one_out(problem, solution, max_nodes=budget)
+    place = np.full(problem.n_nodes, -1, dtype=np.int64)
+    place[anchors.documents] = np.arange(len(anchors))
+    chosen = place[looked.nodes]
     weights = assembled.balance * anchors.weights
-    fitted = calibrate(left_out[chosen], anchors.values[chosen], weights[chosen])
-    return left_out, Calibration(fitted.slope, n)
+    fitted = calibrate(looked.predicted, anchors.values[chosen], weights[chosen])
+    # Where there are too many to look at all, the rest keep their own echo: it can only agree with them.
+    hearsay = solution.values[anchors.documents]
+    hearsay[chosen] = looked.predicted
+    return hearsay, Calibration(fitted.slope, len(anchors))
 
 
-def _reached(problem: TrustProblem) -> np.ndarray:
+def _reached(problem: TrustProblem) -> npt.NDArray[np.bool_]:
     """Which nodes some judgement reaches over edges that count."""
-    labels = problem.components().labels
+    labels = problem.labels()
     reached = np.zeros(int(labels.max()) + 1, dtype=np.bool_)
     reached[labels[problem.anchors]] = True
-    result: np.ndarray = reached[labels]
+    result: npt.NDArray[np.bool_] = reached[labels]
     return result
 
 

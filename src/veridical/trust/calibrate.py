@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from veridical.trust.priors import peak
-from veridical.trust.problem import TrustProblem
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -24,8 +22,6 @@ _SLOPES = np.geomspace(0.05, 8.0, 60)
 _LOG_SPREAD = 0.7
 _JUDGED_LOGIT = float(np.log(0.99 / 0.01))
 _HEARSAY_LOGIT = 2.0
-_BLOCK = 4_000_000  # numbers in one block of columns
-_MAX_ROUNDS = 200
 
 
 @dataclass(frozen=True)
@@ -80,65 +76,6 @@ def calibrate(left_out: npt.ArrayLike, values: npt.ArrayLike, weights: npt.Array
     likelihood = -(amounts * (grades * np.logaddexp(0.0, -logits) + (1 - grades) * np.logaddexp(0.0, logits)))
     posterior = likelihood.sum(axis=1) - 0.5 * (np.log(_SLOPES) / _LOG_SPREAD) ** 2
     return Calibration(peak(_SLOPES, posterior), len(z))
-
-
-def left_out_values(
-    problem: TrustProblem, values: FloatArray, chosen: npt.NDArray[np.int64], *, tol: float = 1e-4
-) -> FloatArray:
-    r"""Return what the graph says of judged nodes when their own judgement is taken away.
-
-    For the quadratic with matrix ``A`` this has a closed form: with leverage ``h = 2 lambda (A^-1)_ii`` the
-    value without anchor ``i`` is ``(t_i - h y_i) / (1 - h)``. The columns of the inverse come from conjugate
-    gradients on several right-hand sides at once.
-
-    Parameters
-    ----------
-    problem
-        With a prior on every node, so that nothing becomes undetermined, and each node judged at most once.
-    values
-        Shape (n,): its solution.
-    chosen
-        Shape (c,): which anchors, by their place in ``problem.anchors``.
-    tol
-        Relative residual of each column.
-    """
-    matrix, _ = problem.system()
-    nodes, weights = problem.anchors[chosen], problem.anchor_weights[chosen]
-    inverse = np.empty(len(chosen))
-    width = max(1, _BLOCK // problem.n_nodes)
-    for begin in range(0, len(chosen), width):
-        part = slice(begin, begin + width)
-        unit = np.zeros((problem.n_nodes, len(nodes[part])))
-        unit[nodes[part], np.arange(unit.shape[1])] = 1.0
-        columns = _solve_columns(matrix, unit, tol)
-        inverse[part] = columns[nodes[part], np.arange(unit.shape[1])]
-    leverage = np.minimum(2.0 * weights * inverse, 1.0 - 1e-9)
-    left_out = (values[nodes] - leverage * problem.anchor_targets[chosen]) / (1.0 - leverage)
-    return np.clip(left_out, 0.0, 1.0)
-
-
-def _solve_columns(matrix: Any, unit: FloatArray, tol: float) -> FloatArray:
-    """Jacobi-preconditioned conjugate gradients, each column on its own."""
-    scale = 1.0 / matrix.diagonal()[:, None]
-    x = scale * unit
-    residual = unit - matrix @ x
-    direction = scale * residual
-    energy = (residual * direction).sum(axis=0)
-    for _ in range(_MAX_ROUNDS):
-        if (np.linalg.norm(residual, axis=0) <= tol).all():
-            break
-        image = matrix @ direction
-        curvature = (direction * image).sum(axis=0)
-        step = np.divide(energy, curvature, out=np.zeros_like(energy), where=curvature > 0)
-        x += step * direction
-        residual -= step * image
-        smoothed = scale * residual
-        before, energy = energy, (residual * smoothed).sum(axis=0)
-        direction = (
-            smoothed + np.divide(energy, before, out=np.zeros_like(energy), where=before > 0) * direction
-        )
-    result: FloatArray = x
-    return result
 
 
 def judged_trust(hearsay: npt.ArrayLike, values: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:

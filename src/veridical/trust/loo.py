@@ -12,7 +12,7 @@ from veridical.trust.solution import TrustSolution
 from veridical.trust.solvers.conjugate_gradient import solve_columns
 from veridical.trust.solvers.reference import dense_system
 
-_DENSE_NODES = 2500
+_DENSE_NODES = 300
 _BLOCK = 32
 
 
@@ -61,7 +61,7 @@ def leave_one_out(
 
     .. math:: t_i^{(-i)} = (t_i - h_i y_i) / (1 - h_i), \qquad h_i = 2 \lambda_i (A^{-1})_{ii}.
 
-    Up to 2,500 nodes the diagonal of the inverse comes from a dense Cholesky factor, above from conjugate
+    Up to 300 nodes the diagonal of the inverse comes from a dense Cholesky factor, above from conjugate
     gradients on blocks of columns; its error is quadratic in ``tol``, since ``(A^-1)_ii`` is a quadratic
     form. Where more than ``max_nodes`` nodes are judged, so many are drawn at random: calibration needs a few
     hundred.
