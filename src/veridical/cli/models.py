@@ -1,0 +1,88 @@
+"""The commands ``veridical models ...``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from veridical.cli.options import Json
+from veridical.cli.output import announce, out, print_json
+
+app = typer.Typer(help="Models that veridical fetches by name.", no_args_is_help=True)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that 'models list' shows.")]
+
+
+@app.command(name="list")
+def list_(as_json: Json = False) -> None:
+    """List the models of the manifest, their licences and sizes, and whether they are here.
+
+    Example: veridical models list
+    """
+    from veridical.models import ModelStore, load_manifest
+    from veridical.settings import Settings
+
+    store = ModelStore(Settings.from_env().models_dir)
+    rows = [
+        {
+            "name": entry.name,
+            "kind": entry.kind,
+            "title": entry.title,
+            "license": entry.license,
+            "download_bytes": entry.download_bytes,
+            "present": store.present(entry.name),
+            "path": str(store.path(entry.name)),
+        }
+        for entry in load_manifest().values()
+    ]
+    if as_json:
+        print_json(rows)
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for name in ("name", "kind", "licence", "download", "here", "what it is"):
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        size = f"{int(str(row['download_bytes'])) / 1e6:.0f} MB"
+        here = "yes" if row["present"] else "no"
+        cells = (row["name"], row["kind"], row["license"], size, here, row["title"])
+        table.add_row(*(Text(str(cell)) for cell in cells))
+    out.print(table)
+
+
+@app.command()
+def pull(name: Name, as_json: Json = False) -> None:
+    """Fetch a model and verify its sha256.
+
+    Example: veridical models pull minilm-l6-int8
+    """
+    from veridical.errors import ModelError
+    from veridical.models import ModelStore
+    from veridical.settings import Settings
+
+    settings = Settings.from_env()
+    store = ModelStore(settings.models_dir, offline=settings.offline, announce=announce)
+    folder = store.resolve(name)
+    wrong = store.verify(name)
+    if wrong:
+        raise ModelError(
+            f"{folder}: {', '.join(wrong)} differ from the manifest's sha256.",
+            f"Delete the folder and run 'veridical models pull {name}' again.",
+        )
+    if as_json:
+        print_json({"name": name, "path": str(folder), "verified": True})
+    else:
+        out.print(Text(f"{folder} (sha256 verified)"))
+
+
+@app.command()
+def path(name: Name) -> None:
+    """Print the folder of a model, whether it is there yet or not.
+
+    Example: ls "$(veridical models path minilm-l6-int8)"
+    """
+    from veridical.models import ModelStore
+    from veridical.settings import Settings
+
+    typer.echo(str(ModelStore(Settings.from_env().models_dir).path(name)))

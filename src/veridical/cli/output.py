@@ -1,0 +1,106 @@
+"""Printing: tables for people, JSON for programs, progress and errors on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from veridical.errors import VeridicalError
+from veridical.types import plain
+
+out = Console(highlight=False, soft_wrap=False)
+err = Console(stderr=True, highlight=False)
+
+LABEL_STYLE = {"HIGH": "bold green", "MEDIUM": "yellow", "LOW": "bold red", None: "dim"}
+_SHOW_AFTER_S = 0.4
+
+
+def print_json(value: Any) -> None:
+    """Print a record, or anything made of records, as JSON on stdout."""
+    sys.stdout.write(json.dumps(plain(value), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+def print_error(error: VeridicalError) -> None:
+    """Say what is wrong and what to do, on stderr."""
+    err.print(Text.assemble(("error: ", "bold red"), error.message))
+    if error.hint:
+        err.print(Text(error.hint, style="dim"))
+
+
+def announce(line: str) -> None:
+    """Tell the user of a download before it begins."""
+    err.print(Text(line, style="cyan"))
+
+
+def trust_text(trust: float | None, label: str | None) -> Text:
+    """Trust with its label, in the label's colour."""
+    if trust is None:
+        return Text("unknown", style="dim")
+    from veridical.answer.context import shown_trust
+
+    return Text(f"{shown_trust(trust)} {label}", style=LABEL_STYLE.get(label, ""))
+
+
+class Bars:
+    """Progress bars with the time left, on stderr; nothing where stderr is no terminal, or for short work."""
+
+    def __init__(self) -> None:
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
+        self._name = ""
+        self._total: float | None = None
+        self._done = 0.0
+        self._began = 0.0
+
+    def stage(self, name: str, total: float | None, unit: str) -> None:
+        """Begin a stage; its bar appears once it has taken a moment."""
+        del unit
+        self._name, self._total, self._done = name, total, 0.0
+        self._began = time.monotonic()
+        self._progress = self._task = None
+        if total is None and err.is_terminal:
+            self._open()
+
+    def advance(self, amount: float) -> None:
+        """Move the bar."""
+        self._done += amount
+        if self._progress is None:
+            if not err.is_terminal or time.monotonic() - self._began < _SHOW_AFTER_S:
+                return
+            self._open()
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, completed=self._done)
+
+    def done(self) -> None:
+        """End the stage and leave its last line."""
+        if self._progress is not None:
+            if self._task is not None and self._total:
+                self._progress.update(self._task, completed=self._total)
+            self._progress.stop()
+        self._progress = None
+
+    def _open(self) -> None:
+        columns = [SpinnerColumn(), TextColumn("{task.description:<14}")]
+        if self._total is not None:
+            columns += [BarColumn(), MofNCompleteColumn()]
+        columns += [TimeElapsedColumn()]
+        if self._total is not None:
+            columns += [TextColumn("left"), TimeRemainingColumn()]
+        self._progress = Progress(*columns, console=err, transient=False)
+        self._task = self._progress.add_task(self._name, total=self._total)
+        self._progress.start()

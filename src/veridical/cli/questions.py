@@ -1,0 +1,148 @@
+"""The command ``ask``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from veridical.cli.options import KB_DEFAULT, Json, Kb, Method
+from veridical.cli.output import announce, out, print_json, trust_text
+from veridical.types import Answer, Citation, Conflict, Hit, RelationKind
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(ask)
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    kb: Kb = KB_DEFAULT,
+    top_k: Annotated[int, typer.Option("--top-k", "-k", help="Passages to answer from.")] = 5,
+    method: Method = None,
+    trust_weight: Annotated[
+        float | None, typer.Option(metavar="0..1", help="How much trust counts; 0 is plain retrieval.")
+    ] = None,
+    no_trust: Annotated[bool, typer.Option("--no-trust", help="Plain retrieval and a plain prompt.")] = False,
+    retriever: Annotated[
+        str | None, typer.Option(metavar="NAME", help="hybrid, dense or bm25. Default: hybrid.")
+    ] = None,
+    as_of: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Leave out documents of later dates.")
+    ] = None,
+    generator: Annotated[
+        str, typer.Option(metavar="NAME", help="llm, extractive, or auto (an LLM where there is one).")
+    ] = "auto",
+    as_json: Json = False,
+) -> int:
+    """Answer a question, with the evidence: citations, trust, and what contradicts what.
+
+    Examples:
+
+      veridical ask "Which port does the VPN use?"
+
+      veridical ask "How long are backups kept?" --no-trust --generator extractive
+
+      veridical ask "Who approves purchases?" --as-of 2024-06-30 --json
+    """
+    from veridical.pipeline.asking import exit_code
+    from veridical.pipeline.facade import Veridical
+
+    with Veridical.open(kb, announce=announce) as v:
+        answer = v.ask(
+            question,
+            top_k=top_k,
+            method=method,
+            trust_weight=trust_weight,
+            use_trust=not no_trust,
+            retriever=retriever,
+            as_of=as_of,
+            generator=generator,  # type: ignore[arg-type]
+        )
+    if as_json:
+        print_json(answer)
+    else:
+        print_answer(answer)
+    return exit_code(answer)
+
+
+def print_answer(answer: Answer) -> None:
+    """Print an answer with all that it rests on."""
+    out.print()
+    if answer.text:
+        out.print(Text(answer.text, style="bold"))
+    elif answer.status == "no_evidence":
+        out.print(Text("No answer: nothing that was ingested fits this question.", style="bold yellow"))
+    else:
+        out.print(Text("No answer. The evidence that was retrieved is below.", style="bold red"))
+    out.print(
+        Text(
+            f"{answer.ref} · {answer.status} · {answer.generator} · method {answer.method} · "
+            f"{sum(answer.seconds.values()) * 1000:.0f} ms",
+            style="dim",
+        )
+    )
+    for citation in answer.citations:
+        out.print(_citation(citation))
+    for citation in answer.dropped_citations:
+        out.print(Text(f"  dropped {citation.marker}: {citation.problem}", style="yellow"))
+    if answer.hits:
+        out.print(_hits(answer.hits))
+    for conflict in answer.conflicts:
+        out.print(_conflict(conflict))
+    for note in answer.notes:
+        out.print(Text(f"note: {note}", style="dim"))
+    if answer.citations:
+        out.print(Text(f"Was it right? veridical feedback good {answer.ref}   (or bad)", style="dim"))
+
+
+def _citation(citation: Citation) -> Text:
+    where = f"d{citation.document_id} at {citation.start}-{citation.end}"
+    return Text.assemble(
+        f"  {citation.marker} ", (f"“{_short(citation.quote, 160)}”", "italic"), (f"  ({where})", "dim")
+    )
+
+
+def _hits(hits: tuple[Hit, ...]) -> Table:
+    table = Table(box=None, padding=(0, 1), header_style="dim")
+    for name, justify in (("#", "right"), ("id", "left"), ("trust", "left"), ("relevance", "right")):
+        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    table.add_column("document", ratio=2, overflow="fold")
+    table.add_column("why", ratio=2, overflow="fold")
+    for number, hit in enumerate(hits, 1):
+        document = hit.document
+        about = Text.assemble(
+            document.title or document.key,
+            (f"\n{document.key}", "dim"),
+            (f" · {document.date}" if document.date else "", "dim"),
+        )
+        why = "; ".join(reason.text for reason in hit.reasons)
+        table.add_row(
+            Text(f"[{number}]"),
+            document.ref,
+            trust_text(hit.trust, hit.label),
+            f"{hit.relevance:.3f}\n(place {hit.relevance_rank})",
+            about,
+            Text(why, style="dim"),
+        )
+    return table
+
+
+def _conflict(conflict: Conflict) -> Table:
+    later = conflict.kind is RelationKind.SUPERSEDES
+    title = "later statement against earlier" if later else "these contradict each other"
+    table = Table(
+        title=f"{title} (confidence {conflict.confidence:.2f})", title_style="bold red", title_justify="left"
+    )
+    table.add_column(f"d{conflict.left_document}", ratio=1, overflow="fold")
+    table.add_column(f"d{conflict.right_document}", ratio=1, overflow="fold")
+    table.add_row(Text(conflict.left_span.text), Text(conflict.right_span.text))
+    return table
+
+
+def _short(text: str, n: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= n else line[: n - 3].rstrip() + "..."

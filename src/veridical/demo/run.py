@@ -1,0 +1,155 @@
+"""The demo: the main job on the bundled corpus, before and after a little feedback."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+from veridical.errors import InputError
+from veridical.pipeline.explaining import TrustOverview
+from veridical.pipeline.facade import Veridical
+from veridical.pipeline.progress import Progress
+from veridical.settings import Settings
+from veridical.types import Answer, BuildReport, FeedbackReport, IngestReport, Record
+
+Verdict = Literal["right", "wrong", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class DemoQuestion(Record):
+    """One question with its two answers; the verdicts are for the table only."""
+
+    question: str
+    about: str
+    before: Answer
+    after: Answer
+    before_verdict: Verdict
+    after_verdict: Verdict
+    before_source: str
+    after_source: str
+    judged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DemoFeedback(Record):
+    """One piece of feedback and what it moved."""
+
+    key: str
+    value: float
+    by: str
+    note: str
+    report: FeedbackReport
+
+
+@dataclass(frozen=True, slots=True)
+class DemoResult(Record):
+    """All that the demo shows."""
+
+    ingest: IngestReport
+    build: BuildReport
+    questions: tuple[DemoQuestion, ...]
+    feedback: tuple[DemoFeedback, ...]
+    trust: TrustOverview
+
+
+def run_demo(
+    kb: Path,
+    *,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    announce: Callable[[str], None] | None = None,
+) -> DemoResult:
+    """Ingest and build the bundled corpus, ask, give feedback, and ask again. Answers are extracted.
+
+    Parameters
+    ----------
+    kb
+        Folder of the knowledge base. What an earlier demo left there is used again, its feedback undone.
+
+    Raises
+    ------
+    InputError
+        Another knowledge base is there.
+    """
+    folder = resources.files("veridical.demo")
+    script = tomllib.loads(folder.joinpath("demo.toml").read_text("utf-8"))
+    with (
+        resources.as_file(folder.joinpath("corpus")) as corpus,
+        Veridical.open(kb, settings=settings, progress=progress, announce=announce) as v,
+    ):
+        _check_empty(v, kb)
+        ingest = v.ingest(corpus)
+        build = v.build(method="veridical")
+        for item in v.list_feedback():
+            if item.state != "undone":
+                v.undo_feedback(item.ref)
+        before = [_ask(v, q["text"]) for q in script["question"]]
+        feedback = tuple(
+            DemoFeedback(
+                f["key"],
+                float(f["value"]),
+                f["by"],
+                f["note"],
+                v.feedback(f["key"], float(f["value"]), by=f["by"], note=f["note"]),
+            )
+            for f in script["feedback"]
+        )
+        after = [_ask(v, q["text"]) for q in script["question"]]
+        judged = {f.key for f in feedback}
+        questions = tuple(
+            _question(q, b, a, judged) for q, b, a in zip(script["question"], before, after, strict=True)
+        )
+        return DemoResult(ingest, build, questions, feedback, v.trust())
+
+
+def _check_empty(v: Veridical, kb: Path) -> None:
+    if not (kb / "kb.sqlite").is_file():
+        return
+    names = {document.source for document in v.documents()}
+    if not names <= {"handbook", "wiki", "old-wiki", "forum", "vendor-blog"}:
+        raise InputError(f"{kb} holds another knowledge base.", "Name an empty folder with --kb.")
+
+
+def _ask(v: Veridical, question: str) -> Answer:
+    return v.ask(question, generator="extractive")
+
+
+def _question(script: dict[str, object], before: Answer, after: Answer, judged: set[str]) -> DemoQuestion:
+    right, wrong = _strings(script["right"]), _strings(script["wrong"])
+    # A question counts as judged if a document that answers it, rightly or wrongly, was.
+    own = {
+        hit.document.key
+        for answer in (before, after)
+        for hit in answer.hits
+        if any(value in hit.passage.text for value in (*right, *wrong))
+    }
+    return DemoQuestion(
+        question=str(script["text"]),
+        about=str(script["about"]),
+        before=before,
+        after=after,
+        before_verdict=_verdict(before.text, right, wrong),
+        after_verdict=_verdict(after.text, right, wrong),
+        before_source=_cited(before),
+        after_source=_cited(after),
+        judged=bool(own & judged),
+    )
+
+
+def _strings(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _verdict(text: str, right: Sequence[str], wrong: Sequence[str]) -> Verdict:
+    if any(value in text for value in wrong):
+        return "wrong"
+    return "right" if any(value in text for value in right) else "open"
+
+
+def _cited(answer: Answer) -> str:
+    cited = {citation.document_id for citation in answer.citations}
+    return ", ".join(hit.document.key for hit in answer.hits if hit.document.id in cited)
