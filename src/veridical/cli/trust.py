@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -10,7 +10,9 @@ from rich.text import Text
 
 from veridical.cli.options import KB_DEFAULT, Json, Kb, Method
 from veridical.cli.output import out, print_json, trust_text
-from veridical.pipeline.explaining import Explanation, TrustedNode
+
+if TYPE_CHECKING:
+    from veridical.pipeline.explaining import Explanation, TrustedNode
 
 app = typer.Typer(help="See what is trusted, and why.", no_args_is_help=True)
 

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from veridical.corpus.split import sentences
 from veridical.nli.base import NLIModel
+from veridical.nli.directions import both_directions
 from veridical.stores.derived import Judgement
-from veridical.types import NLIResult, Span
+from veridical.types import Span
 
 
 def sentence_texts(text: str) -> list[str]:
@@ -39,17 +40,22 @@ def judge_both_ways(
     Returns
     -------
     list of Judgement
-        Contradiction is symmetric, so its probability is the mean of the two directions; one passage supports
-        another if either entails the other, so entailment is the larger. What both exceed 1 by is scaled off.
+        One a pair, in order, as ``veridical.nli.directions.combine`` joins the two directions.
     """
     warm = getattr(model, "warm", None)
     if warm is not None:
         _warm(warm, texts, vectors)
-    forward = model.judge([(texts[low], texts[high]) for low, high in pairs])
-    backward = model.judge([(texts[high], texts[low]) for low, high in pairs])
+    found = both_directions(model, [(texts[low], texts[high]) for low, high in pairs])
     return [
-        _combine(low, high, there, back)
-        for (low, high), there, back in zip(pairs, forward, backward, strict=True)
+        Judgement(
+            low,
+            high,
+            result.entailment,
+            result.contradiction,
+            *_place(result.premise_span),
+            *_place(result.hypothesis_span),
+        )
+        for (low, high), result in zip(pairs, found, strict=True)
     ]
 
 
@@ -58,18 +64,6 @@ def _warm(warm: Any, texts: Mapping[int, str], vectors: Mapping[int, npt.NDArray
         found = sentence_texts(texts[passage_id])
         if len(found) == len(matrix):
             warm(found, matrix)
-
-
-def _combine(low: int, high: int, there: NLIResult, back: NLIResult) -> Judgement:
-    entailment = max(there.entailment, back.entailment)
-    contradiction = (there.contradiction + back.contradiction) / 2
-    excess = max(1.0, entailment + contradiction)
-    kind = "entailment" if entailment >= contradiction else "contradiction"
-    if getattr(there, kind) >= getattr(back, kind):
-        first, second = there.premise_span, there.hypothesis_span
-    else:
-        first, second = back.hypothesis_span, back.premise_span
-    return Judgement(low, high, entailment / excess, contradiction / excess, *_place(first), *_place(second))
 
 
 def _place(span: Span | None) -> tuple[int | None, int | None]:
