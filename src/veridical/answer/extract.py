@@ -50,7 +50,8 @@ class Candidate(Record):
     trust
         Of its document; 0.5 where it is not known.
     support
-        From other documents, in [0, 1); copies of one text count as one voice.
+        From other documents, in [0, 1); copies of one text count as one voice. Looked for only where it
+        could still make this sentence the best one, else 0.
     supporters
         Ids of the documents that say the same.
     standing
@@ -86,6 +87,7 @@ class _Sentence:
     row: int
     span: Span
     words: tuple[str, ...]
+    distinct: frozenset[str]
     numbers: frozenset[str]
     names: frozenset[str]
 
@@ -132,15 +134,16 @@ def extract_answer(
     """
     if max_encoded < 0:
         raise InputError(f"max_encoded is {max_encoded}.", "Pass 0 or more.")
-    found = _collect(hits, set(words(question)))
+    asked = frozenset(words(question))
+    found = _collect(hits, asked)
     if not found:
         return None
-    shared = [_shared(question, sentence) for sentence in found]
+    shared = [_shared(asked, sentence) for sentence in found]
     cosine = _cosines(question, found, shared, question_vector, sentence_vectors or {}, embed, max_encoded)
-    candidates = sorted(
-        (_stand(place, found, _mix(shared[place], cosine.get(place))) for place in range(len(found))),
-        key=lambda candidate: -candidate.standing,
-    )
+    relevance = shared
+    if cosine:  # a sentence that was not worth encoding counts as unlike the question
+        relevance = [_mix(share, cosine.get(place, 0.0)) for place, share in enumerate(shared)]
+    candidates = _stand(found, relevance)
     best = candidates[0]
     passage = hits[best.marker - 1].passage
     notes = ["no language model took part: this is the best-supported sentence, word for word"]
@@ -156,30 +159,30 @@ def extract_answer(
     )
 
 
-def _collect(hits: Sequence[Hit], asked: set[str]) -> list[_Sentence]:
+def _collect(hits: Sequence[Hit], asked: frozenset[str]) -> list[_Sentence]:
     """All sentences that could answer; questions and scraps only where there is nothing else."""
     everything: list[_Sentence] = []
     for place, hit in enumerate(hits):
         for row, span in enumerate(sentences(hit.passage.text)):
             numbers, names = values(span.text)
+            held = tuple(words(span.text))
             everything.append(
-                _Sentence(hit, place + 1, row, span, tuple(words(span.text)), numbers - asked, names - asked)
+                _Sentence(hit, place + 1, row, span, held, frozenset(held), numbers - asked, names - asked)
             )
     telling = [s for s in everything if len(s.words) >= _LEAST_WORDS and not s.span.text.endswith("?")]
     return telling or everything
 
 
-def _shared(question: str, sentence: _Sentence) -> float:
+def _shared(asked: frozenset[str], sentence: _Sentence) -> float:
     """Words shared with the question, in [0, 1]: BM25's saturation and length damping, without its idf.
 
     The document's title counts half, since a sentence rarely repeats what its page is about.
     """
-    asked = set(words(question))
     total = sum(weight(word) for word in asked)
     if not total:
         return 0.0
     counts = Counter(sentence.words)
-    title = set(words(sentence.hit.document.title))
+    title = words(sentence.hit.document.title)
     damp = 1.0 - _LENGTH_SHARE + _LENGTH_SHARE * len(sentence.words) / _USUAL_WORDS
     got = 0.0
     for word in asked:
@@ -202,7 +205,6 @@ def _cosines(
     """Cosine to the question by place in ``found``: all that are cached, or those worth encoding."""
     cached = _cached(found, sentence_vectors) if question_vector is not None or embed is not None else {}
     missing = [place for place in range(len(found)) if place not in cached]
-    # Half a ranking by cosine and half without would compare unlike numbers, hence all or a shortlist.
     short = sorted(missing, key=lambda place: -shared[place])[:max_encoded] if embed is not None else []
     texts = [found[place].span.text for place in short]
     if question_vector is None:
@@ -232,25 +234,32 @@ def _cached(found: Sequence[_Sentence], sentence_vectors: Mapping[int, FloatArra
     return cached
 
 
-def _mix(shared: float, cosine: float | None) -> float:
-    return shared if cosine is None else (1.0 - _COSINE_SHARE) * shared + _COSINE_SHARE * cosine
+def _mix(shared: float, cosine: float) -> float:
+    return (1.0 - _COSINE_SHARE) * shared + _COSINE_SHARE * cosine
 
 
-def _stand(place: int, found: Sequence[_Sentence], relevance: float) -> Candidate:
-    sentence = found[place]
-    trust = _trust(sentence.hit)
-    support, supporters = _support(sentence, found)
-    return Candidate(
-        marker=sentence.marker,
-        passage_id=sentence.hit.passage.id,
-        document_id=sentence.hit.document.id,
-        sentence=sentence.span,
-        relevance=relevance,
-        trust=trust,
-        support=support,
-        supporters=supporters,
-        standing=relevance * trust * (1.0 + _SUPPORT_GAIN * support),
-    )
+def _stand(found: Sequence[_Sentence], relevance: Sequence[float]) -> list[Candidate]:
+    """Order the sentences, best first; ties stay in the order of the hits."""
+    base = [share * _trust(sentence.hit) for sentence, share in zip(found, relevance, strict=True)]
+    # Support raises a standing by less than this much, so that the others cannot win any more.
+    contender = max(base) / (1.0 + _SUPPORT_GAIN)
+    candidates: list[Candidate] = []
+    for sentence, share, standing in zip(found, relevance, base, strict=True):
+        support, supporters = _support(sentence, found) if standing >= contender else (0.0, ())
+        candidates.append(
+            Candidate(
+                marker=sentence.marker,
+                passage_id=sentence.hit.passage.id,
+                document_id=sentence.hit.document.id,
+                sentence=sentence.span,
+                relevance=share,
+                trust=_trust(sentence.hit),
+                support=support,
+                supporters=supporters,
+                standing=standing * (1.0 + _SUPPORT_GAIN * support),
+            )
+        )
+    return sorted(candidates, key=lambda candidate: -candidate.standing)
 
 
 def _trust(hit: Hit) -> float:
@@ -280,6 +289,6 @@ def _agree(left: _Sentence, right: _Sentence) -> bool:
     """Whether two sentences say the same: enough words in common, and no number against a number."""
     if left.numbers and right.numbers and not left.numbers & right.numbers:
         return False
-    smaller, larger = sorted((set(left.words), set(right.words)), key=len)
+    smaller, larger = sorted((left.distinct, right.distinct), key=len)
     same_value = bool(left.numbers & right.numbers or left.names & right.names)
     return covered(smaller, larger) >= (_SAME_WORDS_WITH_VALUE if same_value else _SAME_WORDS)

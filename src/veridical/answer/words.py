@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Collection
@@ -36,11 +37,12 @@ def words(text: str) -> list[str]:
     return [word for word in found if word and word not in _STOPWORDS]
 
 
+@functools.lru_cache(maxsize=20_000)
 def _stem(word: str) -> str:
     """Take off the commonest endings, so that "closes" meets "closed"; both sides go through this."""
     if word[0].isdigit():
         return word.replace(",", "")
-    word = re.sub(r"['’]s?\Z", "", word)
+    word = word.partition("'")[0].partition("’")[0]
     for ending, least, put in (("ies", 5, "y"), ("ing", 6, ""), ("ed", 5, ""), ("es", 5, ""), ("s", 4, "")):
         if word.endswith(ending) and len(word) >= least and not word.endswith("ss"):
             return (word[: -len(ending)] + put).rstrip("e")
