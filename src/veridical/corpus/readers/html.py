@@ -101,7 +101,7 @@ def decode_html(data: bytes) -> str:
 
 def _root(page: str) -> Any:
     """Parse a page into a tree; None if there is nothing in it."""
-    from lxml import etree  # type: ignore[import-untyped]
+    from lxml import etree
     from lxml import html as lxml_html
 
     if not page.strip():
