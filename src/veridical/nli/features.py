@@ -90,7 +90,7 @@ class FeatureNLI:
         n_threads: int = 1,
         cache_size: int = 200_000,
     ) -> None:
-        effort = effort or ("lexical" if embed is None else "quick")
+        effort = effort or "lexical"
         if effort not in get_args(Effort):
             raise InputError(f"Unknown effort '{effort}'.", f"Use one of {', '.join(get_args(Effort))}.")
         if embed is None and effort != "lexical":
@@ -111,7 +111,7 @@ class FeatureNLI:
     def name(self) -> str:
         """Backend, effort and the first eight digits of a hash of weights and settings."""
         digest = hashlib.sha256()
-        for file in ("settings.json", "full.onnx", "lexical.onnx"):
+        for file in ("settings.json", "lexical.onnx"):
             digest.update(_data(file))
         digest.update(repr((self.effort, self.max_pairs, self.screen, self.prior)).encode())
         return f"features-{self.effort}-{digest.hexdigest()[:8]}"

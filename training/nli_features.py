@@ -1,0 +1,293 @@
+"""Fit the models of ``veridical.nli.features`` and write them where the package keeps them.
+
+    python training/nli_features.py DATA_DIR [--seed 0] [--out src/veridical/nli/data] [--cache DIR]
+
+About ten minutes on two cores, most of it the encoder. What is fitted: gradient-boosted trees that judge two
+sentences (one model with the encoder's cosine, one without), and for each a vector scaling that turns the
+deciding sentence pair of two passages into probabilities of the passage pair at a stated prior.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from nli_pairs import Pair, composed, contexts, fever_neutrals, nli_pairs, substitutions
+
+from veridical.nli.align import best_matches, lexical_similarities, sentence_spans
+from veridical.nli.compare import COSINE, FEATURES, compare
+from veridical.nli.values import facts_of
+
+Array = npt.NDArray[np.float32]
+LABELS = ("entailment", "neutral", "contradiction")
+#: Share of each class among neighbouring passages of a corpus that the probabilities are stated for.
+PRIOR = (0.06, 0.90, 0.04)
+
+
+class Vectors:
+    """Sentence vectors, kept in a folder between runs."""
+
+    def __init__(self, encode: Callable[[Sequence[str]], Array], cache: Path) -> None:
+        self._encode, self._cache = encode, cache
+        self._known: dict[str, Array] = {}
+        if (cache / "texts.json").exists():
+            texts = json.loads((cache / "texts.json").read_text(encoding="utf-8"))
+            self._known = dict(zip(texts, np.load(cache / "vectors.npy"), strict=True))
+
+    def add(self, texts: Sequence[str]) -> None:
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        for start in range(0, len(new), 4096):
+            part = new[start : start + 4096]
+            self._known.update(zip(part, self._encode(part).astype(np.float16), strict=True))
+            print(f"  encoded {start + len(part)} of {len(new)} sentences", flush=True)
+            self._save()
+
+    def _save(self) -> None:
+        self._cache.mkdir(parents=True, exist_ok=True)
+        np.save(self._cache / "vectors.npy", np.stack(list(self._known.values())))
+        (self._cache / "texts.json").write_text(json.dumps(list(self._known)), encoding="utf-8")
+
+    def cosines(self, left: Sequence[str], right: Sequence[str]) -> Array:
+        a = np.stack([self._known[text] for text in left]).astype(np.float32)
+        b = np.stack([self._known[text] for text in right]).astype(np.float32)
+        return np.einsum("ij,ij->i", a, b)
+
+    def __getitem__(self, text: str) -> Array:
+        return self._known[text]
+
+
+def to_sentences(pair: Pair) -> Pair | None:
+    """Reduce a pair of texts to its best-aligned sentences."""
+    left = [s.text for s in sentence_spans(pair.premise)]
+    right = [s.text for s in sentence_spans(pair.hypothesis)]
+    if not left or not right:
+        return None
+    if len(left) * len(right) == 1:
+        return Pair(left[0], right[0], pair.label, pair.origin, pair.held_out)
+    table = lexical_similarities([facts_of(s) for s in left], [facts_of(s) for s in right])
+    i, j = best_matches(table, 1)[0]
+    return Pair(left[i], right[j], pair.label, pair.origin, pair.held_out)
+
+
+def near_neutrals(passages: Sequence[tuple[str, bool]], vectors: Vectors, n: int, rng: random.Random) -> list[Pair]:
+    """Pair sentences of true text with their nearest others: alike, and neither implied nor contradicted."""
+    owned = [(s.text, i, held) for i, (text, held) in enumerate(passages) for s in sentence_spans(text)]
+    texts = [text for text, _, _ in owned]
+    vectors.add(texts)
+    matrix = np.stack([vectors[text] for text in texts]).astype(np.float32)
+    found = []
+    for row in rng.sample(range(len(owned)), min(n, len(owned))):
+        cosines = matrix @ matrix[row]
+        near = [int(k) for k in np.argsort(-cosines)[:12] if cosines[k] < 0.93 and owned[k][2] == owned[row][2]]
+        if near:
+            other = rng.choice(near[:4])
+            found.append(Pair(texts[row], texts[other], "neutral", "reading-near", owned[row][2]))
+    return found
+
+
+def build(data: Path, vectors: Vectors, seed: int) -> tuple[list[Pair], list[Pair]]:
+    """Make the sentence pairs and the passage pairs."""
+    def rng(stage: str) -> random.Random:
+        return random.Random(f"{seed} {stage}")
+
+    pairs = nli_pairs(data, rng("pairs"))
+    pairs += fever_neutrals(pairs, 4_000, rng("neutrals"))
+    reading = contexts(data, 350, rng("contexts"))
+    changed = substitutions(reading, rng("substitutions"))
+    sentences = [s for pair in pairs if (s := to_sentences(pair)) is not None]
+    for passage, before, after, _ in changed:
+        sentences.append(Pair(before, after, "contradiction", "reading-substituted", passage.held_out))
+    for passage, before, _, _ in changed[:600]:
+        sentences.append(Pair(before, before, "entailment", "reading-same", passage.held_out))
+    sentences += near_neutrals([(c.text, c.held_out) for c in reading], vectors, 8_000, rng("near"))
+    vectors.add([t for p in sentences for t in (p.premise, p.hypothesis)])
+    passages = composed(pairs, reading, changed, rng("passages"))
+    # Only the held-out passages are used: the scaling is fitted and reported on them.
+    passages = [p for p in passages if p.held_out]
+    vectors.add([s.text for p in passages for t in (p.premise, p.hypothesis) for s in sentence_spans(t)])
+    return sentences, passages
+
+
+def features(pairs: Sequence[Pair], vectors: Vectors) -> tuple[Array, npt.NDArray[np.int64]]:
+    table = np.array([compare(facts_of(p.premise), facts_of(p.hypothesis)) for p in pairs], dtype=np.float32)
+    cosines = vectors.cosines([p.premise for p in pairs], [p.hypothesis for p in pairs])
+    labels = np.array([LABELS.index(p.label) for p in pairs])
+    return np.column_stack([table, cosines]).astype(np.float32), labels
+
+
+def auc(positive: npt.NDArray[np.float64], negative: npt.NDArray[np.float64]) -> float:
+    from scipy.stats import rankdata
+
+    ranks = rankdata(np.concatenate([positive, negative]))
+    return float((ranks[: len(positive)].sum() - len(positive) * (len(positive) + 1) / 2) / (len(positive) * len(negative)))
+
+
+def fit_trees(table: Array, labels: npt.NDArray[np.int64], weights: npt.NDArray[np.float64], seed: int):
+    """Boost shallow trees with early stopping on a tenth of the pairs."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    model = HistGradientBoostingClassifier(
+        learning_rate=0.08, max_iter=160, max_leaf_nodes=15, min_samples_leaf=40, l2_regularization=1.0,
+        max_bins=128, early_stopping=False, random_state=seed,
+    )  # fmt: skip
+    return model.fit(table, labels, sample_weight=weights)
+
+
+#: Weight of each origin in the fit, so that statements of fact count for more than captions.
+ORIGIN_WEIGHTS = {"fever": 1.5, "fever-symmetric": 1.5, "fever-neutral": 1.5, "snli": 0.4, "cad-snli": 0.6,
+                  "breaking-nli": 0.5, "med": 0.4, "reading-near": 1.5, "reading-substituted": 0.8, "reading-same": 0.5}
+
+
+def origin_weights(pairs: Sequence[Pair]) -> npt.NDArray[np.float64]:
+    return np.array([ORIGIN_WEIGHTS[p.origin] for p in pairs])
+
+
+def to_onnx(model: Any, n_columns: int, path: Path) -> None:
+    """Write the trees as one ONNX tree ensemble with a softmax, which onnxruntime evaluates.
+
+    The general converter does not follow the library's newest releases, and a boosted model is only a table of nodes.
+    """
+    from onnx import TensorProto, helper, save
+
+    columns: dict[str, list[Any]] = {key: [] for key in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")}
+    leaves: dict[str, list[Any]] = {key: [] for key in ("treeids", "nodeids", "ids", "weights")}
+    tree = 0
+    for stage in model._predictors:
+        for label, predictor in enumerate(stage):
+            for number, node in enumerate(predictor.nodes):
+                leaf = bool(node["is_leaf"])
+                row = (tree, number, 0 if leaf else int(node["feature_idx"]), 0.0 if leaf else float(node["num_threshold"]),
+                       "LEAF" if leaf else "BRANCH_LEQ", 0 if leaf else int(node["left"]), 0 if leaf else int(node["right"]))
+                for values, value in zip(columns.values(), row, strict=True):
+                    values.append(value)
+                if leaf:
+                    for values, value in zip(leaves.values(), (tree, number, label, float(node["value"])), strict=True):
+                        values.append(value)
+            tree += 1
+    node = helper.make_node(
+        "TreeEnsembleClassifier", ["features"], ["label", "probabilities"], domain="ai.onnx.ml", post_transform="SOFTMAX",
+        classlabels_int64s=[0, 1, 2], base_values=[float(b) for b in model._baseline_prediction.ravel()],
+        **{f"nodes_{key}": values for key, values in columns.items()},
+        **{f"class_{key}": values for key, values in leaves.items()},
+    )  # fmt: skip
+    graph = helper.make_graph(
+        [node], "sentence_pairs",
+        [helper.make_tensor_value_info("features", TensorProto.FLOAT, [None, n_columns])],
+        [helper.make_tensor_value_info("label", TensorProto.INT64, [None]),
+         helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, [None, 3])],
+    )  # fmt: skip
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("", 15)], ir_version=8), str(path))
+
+
+def strongest(pairs: Sequence[Pair], vectors: Vectors, judge, full: bool) -> Array:
+    """Largest entailment and contradiction of the aligned sentences of each passage pair, shape (n, 2)."""
+    rows: list[Pair] = []
+    owner: list[int] = []
+    for number, pair in enumerate(pairs):
+        left = [s.text for s in sentence_spans(pair.premise)]
+        right = [s.text for s in sentence_spans(pair.hypothesis)]
+        if full:
+            similar = np.stack([vectors[t] for t in left]).astype(np.float32) @ np.stack([vectors[t] for t in right]).astype(np.float32).T
+        else:
+            similar = lexical_similarities([facts_of(t) for t in left], [facts_of(t) for t in right])
+        for i, j in best_matches(similar):
+            rows.append(Pair(left[i], right[j], pair.label, pair.origin, pair.held_out))
+            owner.append(number)
+    table, _ = features(rows, vectors)
+    found = judge(table if full else table[:, :-1])
+    out = np.zeros((len(pairs), 2))
+    np.maximum.at(out[:, 0], owner, found[:, 0])
+    np.maximum.at(out[:, 1], owner, found[:, 2])
+    return out
+
+
+def logit(p):
+    p = np.clip(p, 1e-6, 1 - 1e-6)
+    return np.log(p / (1 - p))
+
+
+def fit_scaling(best, labels: npt.NDArray[np.int64]) -> dict:
+    """Fit multinomial logistic regression of the passage label, classes weighted to ``PRIOR``."""
+    from sklearn.linear_model import LogisticRegression
+
+    share = np.bincount(labels, minlength=3) / len(labels)
+    weights = (np.array(PRIOR) / share)[labels]
+    model = LogisticRegression(C=10.0, max_iter=1000).fit(logit(best), labels, sample_weight=weights)
+    return {"coefficients": model.coef_.round(5).tolist(), "intercepts": model.intercept_.round(5).tolist()}
+
+
+def report(title: str, pairs: Sequence[Pair], probabilities) -> dict[str, dict[str, float]]:
+    """Print accuracy and contradiction AUC against the rest, by origin."""
+    out = {}
+    labels = np.array([LABELS.index(p.label) for p in pairs])
+    origins = np.array([p.origin for p in pairs])
+    for origin in [*sorted(set(origins)), "all"]:
+        mask = (origins == origin) | (origin == "all")
+        got = probabilities[mask]
+        own = labels[mask]
+        row = {"n": int(mask.sum()), "accuracy": float((got.argmax(1) == own).mean())}
+        for index, name in ((0, "entailment"), (2, "contradiction")):
+            if 0 < (own == index).sum() < len(own):
+                row[f"auc_{name}"] = auc(got[own == index, index], got[own != index, index])
+        out[origin] = {k: round(v, 3) for k, v in row.items()}
+        print(f"  {title:<10} {origin:<22} " + "  ".join(f"{k} {v}" for k, v in out[origin].items()), flush=True)
+    return out
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("src/veridical/nli/data"))
+    parser.add_argument("--cache", type=Path, default=Path("build/nli-cache"))
+    parser.add_argument("--encoder", type=Path, help="folder with model.onnx and tokenizer.json")
+    args = parser.parse_args()
+    from veridical.index.encoder import Encoder
+
+    if args.encoder is None:
+        from veridical.models.fetch import model_folder
+        args.encoder = model_folder("minilm-l6-int8")
+    encoder = Encoder(args.encoder, n_threads=2, batch_size=64)
+    begin = time.time()
+    vectors = Vectors(encoder.encode, args.cache)
+    pairs, passages = build(args.data, vectors, args.seed)
+    print(f"{len(pairs)} sentence pairs, {len(passages)} passage pairs, {time.time() - begin:.0f} s")
+    args.out.mkdir(parents=True, exist_ok=True)
+    fit = [p for p in pairs if not p.held_out]
+    held = [p for p in pairs if p.held_out]
+    table, labels = features(fit, vectors)
+    held_table, _ = features(held, vectors)
+    settings: dict = {"features": [*FEATURES, COSINE], "labels": LABELS, "prior": PRIOR, "seed": args.seed, "scaling": {}, "held_out": {}}
+    for name, n in (("full", len(FEATURES) + 1), ("lexical", len(FEATURES))):
+        model = fit_trees(table[:, :n], labels, origin_weights(fit), args.seed)
+        to_onnx(model, n, args.out / f"{name}.onnx")
+        settings["held_out"][f"{name} sentences"] = report(name, held, model.predict_proba(held_table[:, :n]))
+        # The trees have seen the sentences of the fitting part, so the scaling is fitted on the held-out part's
+        # first half and reported on its second.
+        halves = [p for p in passages if p.held_out]
+        best = strongest(halves, vectors, model.predict_proba, name == "full")
+        own = np.array([LABELS.index(p.label) for p in halves])
+        odd = np.arange(len(halves)) % 2 == 1
+        settings["scaling"][name] = scaling = fit_scaling(best[~odd], own[~odd])
+        z = logit(best[odd]) @ np.array(scaling["coefficients"]).T + np.array(scaling["intercepts"])
+        probabilities = np.exp(z - z.max(1, keepdims=True))
+        probabilities /= probabilities.sum(1, keepdims=True)
+        settings["held_out"][f"{name} passages"] = report(f"{name} P", [p for p, o in zip(halves, odd) if o], probabilities)
+        print(name, scaling)
+    (args.out / "settings.json").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+    for file in sorted(args.out.glob("*.onnx")):
+        print(file, file.stat().st_size, hashlib.sha256(file.read_bytes()).hexdigest())
+    print(f"done in {time.time() - begin:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
