@@ -16,8 +16,9 @@ from veridical.trust.solvers.conjugate_gradient import ConjugateGradient
 from veridical.trust.weights import Assembled, WeightSettings, assemble
 
 TRUST_WEIGHT = 0.5
-_MAX_CALIBRATION = 256  # judged documents that calibration looks at
-_CALIBRATION_WORK = 10_000_000  # nodes times judged documents, so that a large graph stays quick
+_MAX_LEFT_OUT = 128  # judged documents that are left out one at a time, in closed form
+_LEAVE_ONE_OUT_WORK = 1_000_000  # nodes times judged documents; beyond it they are left out by folds
+_N_FOLDS = 5
 
 
 class Veridical:
@@ -82,17 +83,34 @@ def _calibrate(
     problem: TrustProblem, solution: TrustSolution, anchors: Anchors, assembled: Assembled
 ) -> tuple[FloatArray, Calibration]:
     """Return what the graph alone says of each anchor (raw), and the calibration."""
-    budget = min(_MAX_CALIBRATION, max(32, _CALIBRATION_WORK // problem.n_nodes))
-    looked = leave_one_out(problem, solution, max_nodes=budget)
-    place = np.full(problem.n_nodes, -1, dtype=np.int64)
-    place[anchors.documents] = np.arange(len(anchors))
-    chosen = place[looked.nodes]
-    weights = assembled.balance * anchors.weights
-    fitted = calibrate(looked.predicted, anchors.values[chosen], weights[chosen])
-    # Where there are too many to look at all, the rest keep their own echo: it can only agree with them.
     hearsay = solution.values[anchors.documents]
-    hearsay[chosen] = looked.predicted
+    if problem.n_nodes * min(len(anchors), _MAX_LEFT_OUT) <= _LEAVE_ONE_OUT_WORK:
+        looked = leave_one_out(problem, solution, max_nodes=_MAX_LEFT_OUT)
+        place = np.full(problem.n_nodes, -1, dtype=np.int64)
+        place[anchors.documents] = np.arange(len(anchors))
+        chosen = place[looked.nodes]
+        # Where there are too many to look at all, the rest keep their own echo: it can only agree with them.
+        hearsay[chosen] = looked.predicted
+    else:
+        chosen = np.arange(len(anchors))
+        hearsay = _left_out_in_folds(problem, solution, n_folds=_N_FOLDS)
+    weights = assembled.balance * anchors.weights
+    fitted = calibrate(hearsay[chosen], anchors.values[chosen], weights[chosen])
     return hearsay, Calibration(fitted.slope, len(anchors))
+
+
+def _left_out_in_folds(problem: TrustProblem, solution: TrustSolution, *, n_folds: int) -> FloatArray:
+    """Predict each anchor from the anchors of the other folds: a few solves, however many anchors."""
+    fold = np.random.default_rng(0).permutation(len(problem.anchors)) % n_folds
+    predicted = np.empty(len(problem.anchors))
+    for number in range(n_folds):
+        kept, out = fold != number, fold == number
+        rest = problem.with_anchors(
+            problem.anchors[kept], problem.anchor_targets[kept], problem.anchor_weights[kept]
+        )
+        values = ConjugateGradient().solve(rest, initial=solution.values, tol=1e-4).values
+        predicted[out] = values[problem.anchors[out]]
+    return predicted
 
 
 def _reached(problem: TrustProblem) -> npt.NDArray[np.bool_]:
