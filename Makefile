@@ -38,7 +38,7 @@ format: $(VENV)/.dev  ## put every file into its form
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.dev  ## write the command line's reference anew
-	$(BIN)/python docs/make_cli_reference.py
+	$(BIN)/typer veridical.cli.app utils docs --name veridical --title 'Command line reference' --output docs/cli.md
 
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) demo-output build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
