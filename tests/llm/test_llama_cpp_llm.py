@@ -44,7 +44,7 @@ class TestLlamaCppKeepsTheContract(LLMContract):
         return self.llm
 
     def make_failing(self):
-        yield LlamaCppLLM(self.llm._where, n_ctx=64 * 4, timeout_s=1e-6)
+        yield LlamaCppLLM(self.llm._where, n_ctx=64, n_threads=1, timeout_s=1e-6)
 
 
 def test_it_writes_no_log_to_the_terminal(llm, capfd):

@@ -29,9 +29,13 @@ _LEAST_CLAIM_WORDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Cited(Record):
-    """An answer as it may be shown, with the citations that hold and those that were dropped."""
+    """An answer as it may be shown, with the citations that hold and those that were dropped.
+
+    ``bare`` is the answer without any markers; ``n_markers`` counts those that the model wrote.
+    """
 
     text: str
+    bare: str
     citations: tuple[Citation, ...]
     dropped: tuple[Citation, ...]
     n_markers: int
@@ -80,7 +84,7 @@ def read_citations(text: str, context: Context, *, question: str = "") -> Cited:
                 valid.append(number)
         markers.append(valid)
     n_markers = sum(len(group.numbers) for group in groups)
-    return Cited(_put_back(clean, groups, markers), tuple(kept), tuple(dropped), n_markers)
+    return Cited(_put_back(clean, groups, markers), clean.strip(), tuple(kept), tuple(dropped), n_markers)
 
 
 def attach_citations(text: str, context: Context, *, question: str = "") -> Cited:
@@ -105,7 +109,7 @@ def attach_citations(text: str, context: Context, *, question: str = "") -> Cite
             end -= 1
         groups.append(_Group((entry.marker,), end, False))
         markers.append([entry.marker])
-    return Cited(_put_back(text, groups, markers), tuple(kept), (), 0)
+    return Cited(_put_back(text, groups, markers), text.strip(), tuple(kept), (), 0)
 
 
 def check(citation: Citation, passages: Mapping[int, Passage]) -> str | None:

@@ -128,7 +128,7 @@ def _cite(
     text: str, context: Context, question: str, style: Style
 ) -> tuple[Cited, Literal["answered", "degraded"], list[str]]:
     read = read_citations(text, context, question=question)
-    if not re.search(r"\w", read.text):
+    if not re.search(r"\w", read.bare):
         raise LLMError(f"The language model wrote only citation marks: {text[:80]!r}.", "Use a larger model.")
     notes = [f"citation {c.marker} was dropped: {c.problem}" for c in read.dropped]
     if read.dropped:

@@ -32,7 +32,8 @@ class LlamaCppLLM:
     n_ctx
         Tokens that prompt and answer may have together.
     n_threads
-        Processor threads; by default, those that this process may use.
+        Processor threads; by default half of those that this process may use, since threads that have to
+        share a processor wait for each other at every layer, which can cost a factor of ten.
     timeout_s
         Seconds that a call may take. It is looked at after each token, so reading a long prompt can
         overrun it.
@@ -146,7 +147,7 @@ class LlamaCppLLM:
 
     def _load(self) -> Any:
         if self._server is None:
-            self._server = _start(self._where, self._n_ctx, self._n_threads or _available_cpus())
+            self._server = _start(self._where, self._n_ctx, self._n_threads or _default_threads())
         return self._server
 
 
@@ -209,8 +210,9 @@ def _start(where: Path | Callable[[], Path], n_ctx: int, n_threads: int) -> Any:
         ) from error
 
 
-def _available_cpus() -> int:
+def _default_threads() -> int:
     try:
-        return max(1, len(os.sched_getaffinity(0)))
+        n_available = len(os.sched_getaffinity(0))
     except AttributeError:  # not on this platform
-        return max(1, os.cpu_count() or 1)
+        n_available = os.cpu_count() or 1
+    return max(1, n_available // 2)
