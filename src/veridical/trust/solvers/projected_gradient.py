@@ -68,7 +68,7 @@ class ProjectedGradient:
         tol, max_iter = limits(tol, max_iter, default_tol=defaults[0], default_max_iter=defaults[1])
         started = time.perf_counter()
         start = starting_point(problem, initial, problem.rest())
-        step = 1.0 / (problem.sigma_max() or 1.0) if self.step == "auto" else float(self.step)
+        step = self._length(problem)
         gradient, objective = _evaluators(problem, self.dtype)
         z = np.clip(start, 0.0, 1.0).astype(self.dtype) - self.dtype.type(0.5)
         if self.stop == "loss":
@@ -78,6 +78,12 @@ class ProjectedGradient:
         values = z.astype(np.float64) + 0.5
         seconds = time.perf_counter() - started
         return examine(problem, values, n_iter=n_iter, status=status, solver=self.name, seconds=seconds)
+
+    def _length(self, problem: TrustProblem) -> float:
+        if self.step != "auto":
+            return float(self.step)
+        # Any step below twice this one is stable, so a rough estimate of the eigenvalue will do.
+        return 1.0 / (problem.sigma_max(tol=1e-3, max_iter=50) or 1.0)
 
     def _until_loss_settles(
         self,
