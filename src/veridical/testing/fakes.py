@@ -1,4 +1,4 @@
-"""Stand-ins that need no model: an encoder of hashed words, and inference that says what a test tells it to."""
+"""Stand-ins that need no model: an encoder of hashed words, and inference that a test scripts."""
 
 from __future__ import annotations
 
