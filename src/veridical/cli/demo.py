@@ -39,9 +39,9 @@ def demo(
     if as_json:
         print_json(result)
         return
-    build, ingest = result.build, result.ingest
+    build = result.build
     out.print(
-        f"{ingest.added} documents from {build.n_sources} sources, {build.n_passages} passages; "
+        f"{build.n_documents} documents from {build.n_sources} sources, {build.n_passages} passages; "
         f"{build.n_supports} pairs support, {build.n_contradicts} contradict, {build.n_supersedes} supersede "
         "each other."
     )

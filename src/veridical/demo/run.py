@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -125,7 +126,7 @@ def _question(script: dict[str, object], before: Answer, after: Answer, judged: 
         hit.document.key
         for answer in (before, after)
         for hit in answer.hits
-        if any(value in hit.passage.text for value in (*right, *wrong))
+        if any(_says(hit.passage.text, value) for value in (*right, *wrong))
     }
     return DemoQuestion(
         question=str(script["text"]),
@@ -145,11 +146,16 @@ def _strings(value: object) -> list[str]:
 
 
 def _verdict(text: str, right: Sequence[str], wrong: Sequence[str]) -> Verdict:
-    if any(value in text for value in wrong):
+    if any(_says(text, value) for value in wrong):
         return "wrong"
-    return "right" if any(value in text for value in right) else "open"
+    return "right" if any(_says(text, value) for value in right) else "open"
+
+
+def _says(text: str, value: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
 
 
 def _cited(answer: Answer) -> str:
     cited = {citation.document_id for citation in answer.citations}
-    return ", ".join(hit.document.key for hit in answer.hits if hit.document.id in cited)
+    keys = [hit.document.key for hit in answer.hits if hit.document.id in cited]
+    return ", ".join(dict.fromkeys(keys))

@@ -121,7 +121,7 @@ def _judgements(connection: sa.Connection) -> Iterator[str]:
 def _trust(connection: sa.Connection) -> Iterator[str]:
     table = schema.documents
     ids = {str(i) for i in connection.execute(sa.select(table.c.id)).scalars()}
-    sources = set(connection.execute(sa.select(table.c.source.distinct())).scalars())
+    sources = set(connection.execute(sa.select(table.c.source).distinct()).scalars())
     for method in derived.methods_with_trust(connection):
         for row in derived.trust(connection, method):
             if row.key not in (ids if row.kind == "document" else sources):

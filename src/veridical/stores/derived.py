@@ -220,4 +220,4 @@ def trust(
 
 def methods_with_trust(connection: sa.Connection) -> list[str]:
     """Methods that have beliefs on record."""
-    return sorted(connection.execute(sa.select(schema.trust.c.method.distinct())).scalars())
+    return sorted(connection.execute(sa.select(schema.trust.c.method).distinct()).scalars())
