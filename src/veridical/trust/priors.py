@@ -7,9 +7,11 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-# Candidates for a source's prior strength, and the spread (in log units) of the belief that it is about 1.
+# Candidates for a source's prior strength, and the belief about it: one or two judgements do not yet
+# condemn a source of which nothing else is known.
 _STRENGTHS = np.geomspace(0.1, 50.0, 28)
-_LOG_SPREAD = 1.0
+_USUAL_STRENGTH = 2.0
+_LOG_SPREAD = 0.7
 
 
 def class_weights(values: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
@@ -47,7 +49,7 @@ def source_strength(good: npt.ArrayLike, bad: npt.ArrayLike) -> float:
     is ``(g + k/2) / (g + b + k)``. Where sources differ as night and day, ``k`` is small and one judgement
     says much; where every source is the same mixture, ``k`` is large and sources say nothing, however many
     judgements there are. ``k`` maximises the beta-binomial likelihood of all sources times a log-normal prior
-    about 1.
+    about 2.
 
     Parameters
     ----------
@@ -66,7 +68,7 @@ def source_strength(good: npt.ArrayLike, bad: npt.ArrayLike) -> float:
     seen = g + b > 0
     half = _STRENGTHS[:, None] / 2.0
     likelihood = (betaln(g[seen] + half, b[seen] + half) - betaln(half, half)).sum(axis=1)
-    posterior = likelihood - 0.5 * (np.log(_STRENGTHS) / _LOG_SPREAD) ** 2
+    posterior = likelihood - 0.5 * (np.log(_STRENGTHS / _USUAL_STRENGTH) / _LOG_SPREAD) ** 2
     return peak(_STRENGTHS, posterior)
 
 

@@ -77,8 +77,9 @@ def assemble(graph: Graph, anchors: Anchors, settings: WeightSettings | None = N
     """Build the trust problem of method ``veridical``.
 
     Sources are nodes, held to 1/2 as strongly as the judgements of all sources warrant (`source_strength`).
-    Supports and contradictions are scaled by their degrees, ``w / sqrt(max(1, D_i) max(1, D_j))``, and by how
-    reliable judged pairs show their kind to be (`relation_reliability`). The edges of a judged document carry
+    Supports and contradictions are divided by the larger degree of their two ends, ``w / max(1, D_i, D_j)``,
+    so that those of one document weigh at most 1 together, and scaled by how reliable judged pairs show their
+    kind to be (`relation_reliability`). The edges of a judged document carry
     its class weight (`class_weights`). Copies of a text are tied together and share one voice.
 
     Parameters
@@ -147,9 +148,9 @@ def _relation_edges(
     n = graph.n_documents
     weights = graph.weights * np.sqrt(voice[graph.heads] * voice[graph.tails])
     degree = np.bincount(graph.heads, graph.weights, n) + np.bincount(graph.tails, graph.weights, n)
-    degree = np.maximum(degree, 1.0)
+    busier = np.maximum(np.maximum(degree[graph.heads], degree[graph.tails]), 1.0)
     reliability = np.where(graph.signs > 0, supports, contradictions)
-    weights = settings.relation * reliability * weights / np.sqrt(degree[graph.heads] * degree[graph.tails])
+    weights = settings.relation * reliability * weights / busier
     return _Edges(graph.heads, graph.tails, graph.signs.astype(np.int64), weights)
 
 
