@@ -12,6 +12,8 @@ from veridical.cli.options import KB_DEFAULT, Json, Kb, Method
 from veridical.cli.output import announce, out, print_json, trust_text
 from veridical.types import Answer, Citation, Conflict, Hit, RelationKind
 
+_MAX_CONFLICTS = 5
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -91,8 +93,10 @@ def print_answer(answer: Answer) -> None:
         out.print(Text(f"  dropped {citation.marker}: {citation.problem}", style="yellow"))
     if answer.hits:
         out.print(_hits(answer.hits))
-    for conflict in answer.conflicts:
-        out.print(_conflict(conflict))
+    if answer.conflicts:
+        out.print(_conflicts(answer.conflicts))
+        if len(answer.conflicts) > _MAX_CONFLICTS:
+            out.print(Text(f"... {len(answer.conflicts)} in all; --json lists them.", style="dim"))
     for note in answer.notes:
         out.print(Text(f"note: {note}", style="dim"))
     if answer.citations:
@@ -131,15 +135,19 @@ def _hits(hits: tuple[Hit, ...]) -> Table:
     return table
 
 
-def _conflict(conflict: Conflict) -> Table:
-    later = conflict.kind is RelationKind.SUPERSEDES
-    title = "later statement against earlier" if later else "these contradict each other"
-    table = Table(
-        title=f"{title} (confidence {conflict.confidence:.2f})", title_style="bold red", title_justify="left"
-    )
-    table.add_column(f"d{conflict.left_document}", ratio=1, overflow="fold")
-    table.add_column(f"d{conflict.right_document}", ratio=1, overflow="fold")
-    table.add_row(Text(conflict.left_span.text), Text(conflict.right_span.text))
+def _conflicts(conflicts: tuple[Conflict, ...]) -> Table:
+    """The surest contradictions, both sentences side by side; of time where the later one comes first."""
+    table = Table(title="What contradicts what", title_style="bold red", title_justify="left")
+    table.add_column("one", ratio=1, overflow="fold")
+    table.add_column("", justify="center", no_wrap=True)
+    table.add_column("the other", ratio=1, overflow="fold")
+    for conflict in conflicts[:_MAX_CONFLICTS]:
+        later = conflict.kind is RelationKind.SUPERSEDES
+        table.add_row(
+            Text.assemble((f"d{conflict.left_document} ", "bold"), conflict.left_span.text),
+            Text(f"{'later than' if later else 'against'}\n{conflict.confidence:.2f}", style="dim"),
+            Text.assemble((f"d{conflict.right_document} ", "bold"), conflict.right_span.text),
+        )
     return table
 
 

@@ -14,6 +14,8 @@ from veridical.cli.output import out, print_json, trust_text
 if TYPE_CHECKING:
     from veridical.pipeline.explaining import Explanation, TrustedNode
 
+_LEAST_FLOW = 0.005  # what would be printed as nought
+
 app = typer.Typer(help="See what is trusted, and why.", no_args_is_help=True)
 
 
@@ -121,6 +123,8 @@ def _explain(found: Explanation) -> None:
         for name in ("between", "kind", "weight", "flow", "without it"):
             table.add_column(name, header_style="dim", overflow="fold")
         for relation in found.relations:
+            if relation.flow < _LEAST_FLOW and abs(relation.effect) < _LEAST_FLOW:
+                continue
             row = (
                 f"{relation.head} – {relation.tail}",
                 relation.kind,

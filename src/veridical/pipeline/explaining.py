@@ -168,7 +168,7 @@ def explain(store: Store, method: Method, ref: str, *, top: int = 10) -> Explana
         relations=_relations(found, names, relations),
         feedback=tuple(item for item in feedback if item.key == document.key),
         sources=_ordered(_sources(list(everything.values()), known, judged)),
-        notes=(*_notes(built, state.calibrated, len(judged)), *state.notes),
+        notes=state.notes if built and judged else _notes(built, state.calibrated, len(judged)),
     )
 
 
