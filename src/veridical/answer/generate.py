@@ -20,13 +20,20 @@ from veridical.answer.context import (
 from veridical.corpus.split import sentences
 from veridical.errors import InputError, LLMError
 from veridical.llm.base import LLM, Generation, Message
-from veridical.types import Citation, Conflict, Hit, Record, Usage
+from veridical.types import Citation, Conflict, Hit, Record, Span, Usage
 
 NO_ANSWER = "The documents do not answer this."
 MAX_TOKENS: dict[Style, int] = {"veridical": 160, "trustprop": 80, "plain": 80}
 
-_SPECIAL = re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]|<(?:start|end)_of_turn>(?:model|user)?")
+_SPECIAL = re.compile(
+    r"<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]|<(?:start|end)_of_turn>(?:model|user)?|</?document>"
+    r"|\[\d+\] trust: [A-Z]+(?: \(\d\.\d\d\))?",
+    re.IGNORECASE,
+)
 _LEAD = re.compile(r"\A\W*(?:final\s+)?answer\s*:\s*", re.IGNORECASE)
+_ENUMERATOR = re.compile(r"\A\s*(?:\d{1,3}[.)]|[-*•])\s+|[\[【][^\]】]{0,40}[\]】]")
+_ENDS = ".!?。！？\"'”’)]】"
+_LEAST_ECHO_WORDS = 4
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 
@@ -102,13 +109,14 @@ def generate_answer(
     if not hits:
         raise InputError("There are no passages to answer from.", "Retrieve some first.")
     context = build_context(hits, style=style, budget_tokens=budget_tokens, max_chars_each=max_chars_each)
+    messages = build_messages(question, context, style=style, conflicts=conflicts)
     generation = llm.generate(
-        build_messages(question, context, style=style, conflicts=conflicts),
+        messages,
         max_tokens=MAX_TOKENS[style] if max_tokens is None else max_tokens,
         temperature=0.0,
         seed=seed,
     )
-    text, notes = _tidy(generation, llm.name)
+    text, notes = _tidy(generation, llm.name, messages[0].content)
     cited, status, more = _cite(text, context, question, style)
     return GeneratedAnswer(
         text=cited.text,
@@ -145,30 +153,38 @@ def _cite(
 
 
 def _says_no_answer(text: str) -> bool:
-    return text.casefold().strip(" \"'").startswith(NO_ANSWER.casefold().rstrip("."))
+    return bool(text) and all(_plain(place.text) == _plain(NO_ANSWER) for place in sentences(text))
 
 
-def _tidy(generation: Generation, name: str) -> tuple[str, list[str]]:
-    """Take off what is no part of an answer: special tokens, a lead, repetition, a torn last sentence."""
-    notes: list[str] = []
+def _plain(sentence: str) -> str:
+    """A sentence as it counts when looking for repetition: no list number, no marks, no case."""
+    return " ".join(re.findall(r"\w+", _ENUMERATOR.sub("", sentence).casefold()))
+
+
+def _tidy(generation: Generation, llm: str, prompt: str) -> tuple[str, list[str]]:
+    """Take off what is no part of an answer: tokens, a lead, echoes, repetition, a torn last sentence."""
     text = _CONTROL.sub("", _SPECIAL.sub(" ", generation.text))
     text = _LEAD.sub("", text).strip()
+    places = sentences(text)
+    told = {_plain(line.text) for line in sentences(prompt)} - {_plain(NO_ANSWER)}
+    notes: list[str] = []
+    kept: dict[str, Span] = {}
+    for place in places:
+        plain = _plain(place.text)
+        if plain not in told or len(plain.split()) < _LEAST_ECHO_WORDS:
+            kept.setdefault(plain, place)
+    if len(kept) < len(places):
+        places = list(kept.values())
+        text = " ".join(place.text for place in places)
+        notes.append("the model repeated itself or its instructions: that was left out")
     if not re.search(r"\w", text):
         raise LLMError(
-            f"The language model {name!r} wrote nothing that reads as an answer: {generation.text[:80]!r}.",
+            f"The language model {llm!r} wrote nothing that reads as an answer: {generation.text[:80]!r}.",
             "Ask in other words, or use another model.",
         )
-    places = sentences(text)
-    once = {" ".join(place.text.casefold().split()): place for place in reversed(places)}
-    if len(once) < len(places):
-        kept = sorted(once.values(), key=lambda place: place.start)
-        text, places = " ".join(place.text for place in kept), kept
-        notes.append("the model repeated itself: repetitions were left out")
     if generation.finish_reason == "length":
-        whole = [place.text for place in places if place.text[-1] in ".!?。！？\"”')]】"]
-        torn = len(whole) < len(places)
-        text = " ".join(whole) if torn and whole else text
-        notes.append(
-            "the model ran out of tokens" + (": its last sentence was left out" if torn and whole else "")
-        )
+        whole = [place.text for place in places if place.text[-1] in _ENDS]
+        torn = 0 < len(whole) < len(places)
+        text = " ".join(whole) if torn else text
+        notes.append("the model ran out of tokens" + (": its last sentence was left out" if torn else ""))
     return text, notes
