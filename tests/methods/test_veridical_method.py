@@ -100,7 +100,7 @@ def test_judging_only_bad_documents_leaves_the_unjudged_rest_neutral():
 
 
 def test_trust_separates_what_nobody_judged():
-    true, graph, feedback = world(n=800)
+    true, graph, feedback = world(n=800, share=0.3)
     trust = np.nan_to_num(Veridical().believe(graph, feedback).trust[:800], nan=0.5)
     unjudged = np.setdiff1d(np.arange(800), feedback.documents)
     assert trust[unjudged][true[unjudged]].mean() > trust[unjudged][~true[unjudged]].mean() + 0.4
