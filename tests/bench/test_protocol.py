@@ -1,0 +1,190 @@
+"""The retrieval protocol samples, simulates and evaluates as it says, and labels reach no method."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from veridical.bench import protocol, retrieval, summary
+from veridical.bench.datasets.questions import LabelledPassage, Question, read
+from veridical.errors import InputError, NotFoundError
+from veridical.methods.veridical import Veridical
+
+
+def questions(n=12, n_true=4, n_false=2):
+    made = []
+    for q in range(n):
+        passages = [LabelledPassage(f"{q}t{i}", f"true text {q} {i}", "factual") for i in range(n_true)]
+        passages += [
+            LabelledPassage(f"{q}f{i}", f"false text {q} {i}", "misinformation") for i in range(n_false)
+        ]
+        passages.append(LabelledPassage(f"{q}o", f"old text {q}", "outdated"))
+        made.append(Question(f"q{q}", f"question {q}", (f"{q} 0",), tuple(passages)))
+    return made
+
+
+def corpus():
+    return protocol.sample(questions(), n_indexed=10, n_attacked=4, seed=3)
+
+
+def unit_rows(n, seed=0):
+    rows = np.random.default_rng(seed).normal(size=(n, 16)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_true_passages_of_all_and_false_ones_of_the_attacked_are_indexed():
+    made = corpus()
+    assert len(made.texts) == 10 * 4 + 4 * 2
+    assert int((~made.true).sum()) == 8
+    assert len(made.asked) == 4
+    assert all(len(a.own_true) == 4 and len(a.own_false) == 2 for a in made.asked)
+    assert not any("old" in text for text in made.texts)
+
+
+def test_answer_bearing_documents_are_own_true_ones_that_hold_a_gold_answer():
+    for asked in corpus().asked:
+        assert len(asked.answer_bearing) == 1
+        assert asked.answer_bearing < asked.own_true
+
+
+def test_a_text_that_two_questions_share_is_one_document():
+    shared = LabelledPassage("s", "shared", "factual")
+    pair = [Question(f"q{i}", "?", ("x",), (shared,)) for i in range(2)]
+    made = protocol.sample(pair, n_indexed=2, n_attacked=2)
+    assert made.texts == ("shared",)
+    assert made.asked[0].own_true == made.asked[1].own_true == {0}
+
+
+def test_seeds_differ_and_repeat():
+    assert corpus().texts == corpus().texts
+    assert corpus().texts != protocol.sample(questions(), n_indexed=10, n_attacked=4, seed=4).texts
+
+
+def test_more_questions_than_there_are_is_an_error():
+    with pytest.raises(InputError, match="out of 12"):
+        protocol.sample(questions(), n_indexed=13, n_attacked=4)
+
+
+def test_pure_sources_publish_one_kind_and_misfiled_shares_are_as_asked():
+    true = np.random.default_rng(0).random(20_000) < 0.7
+    assert ((protocol.assign_sources(true, wrong=0.0) < 20) == true).all()
+    misfiled = (protocol.assign_sources(true, wrong=0.2) < 20) != true
+    assert misfiled.mean() == pytest.approx(0.2, abs=0.01)
+
+
+def test_feedback_is_correct_nested_and_a_share_of_both_kinds():
+    true = np.random.default_rng(0).random(1000) < 0.7
+    few, many = protocol.judge(true, 0.05), protocol.judge(true, 0.3)
+    assert set(few.documents) < set(many.documents)
+    np.testing.assert_array_equal(many.values, true[many.documents])
+    assert many.values.mean() == pytest.approx(true.mean(), abs=0.01)
+    assert len(protocol.judge(true, 0.0)) == 0
+
+
+def test_evaluation_counts_what_it_says():
+    asked = protocol.Asked("q", "?", frozenset({0, 1}), frozenset({2}), frozenset({1}))
+    made = protocol.Corpus(("a", "b", "c", "d"), np.array([True, True, False, True]), (asked,))
+    order = np.array([2, 3, 1, 0])
+    pool = protocol.Pool(order, np.arange(4.0)[::-1], np.full(4, np.nan), "bm25")
+    values = protocol.evaluate(made, [pool], protocol.plain)
+    assert values["fp@5"][0] == pytest.approx(3 / 4)
+    assert values["fp@5 narrow"][0] == pytest.approx(2 / 3)  # document 3 has no false twin
+    assert values["clean recall@5"][0] == 1
+    assert values["poison kept@5"][0] == 1
+    assert values["answer recall@5"][0] == 1
+    expected = (1 / np.log2(4) + 1 / np.log2(5)) / (1 + 1 / np.log2(3))
+    assert values["clean ndcg@5"][0] == pytest.approx(expected)
+
+
+def test_a_question_counts_as_judged_if_a_document_of_its_own_was():
+    made = corpus()
+    assert not protocol.has_judged(made, protocol.judge(made.true, 0.0)).any()
+    assert protocol.has_judged(made, protocol.judge(made.true, 1.0)).all()
+
+
+@pytest.fixture(scope="module")
+def rows():
+    made = corpus()
+    pools = retrieval.pools(made, unit_rows(len(made.texts)), unit_rows(len(made.asked), seed=1))
+    pairs = [(0, 1), (2, 5)]
+    judged = np.array([[0.8, 0.1], [0.1, 0.7]], dtype=np.float32)
+    return list(
+        retrieval.run(made, pools, seed=0, relations=lambda graph: retrieval.relate(graph, pairs, judged))
+    )
+
+
+def test_a_run_has_every_setting_method_and_retriever_once(rows):
+    keys = {(row.retriever, row.setting, row.feedback, row.method) for row in rows}
+    assert len(keys) == len(rows) == retrieval.n_rows(with_relations=True)
+
+
+def test_without_feedback_the_default_method_ranks_as_plain_retrieval(rows):
+    by_key = {(r.retriever, r.setting, r.feedback, r.method): r for r in rows}
+    for (retriever, setting, feedback, method), row in by_key.items():
+        if method == "veridical" and feedback == 0:
+            plain = by_key[retriever, setting, feedback, "plain"]
+            for metric in protocol.METRICS:
+                np.testing.assert_array_equal(row.values[metric], plain.values[metric])
+
+
+def test_rows_survive_a_round_trip_over_disk(rows, tmp_path):
+    retrieval.save(tmp_path / "rows.npz", rows)
+    again = retrieval.load(tmp_path / "rows.npz")
+    assert len(again) == len(rows)
+    for before, after in zip(rows, again, strict=True):
+        assert (before.setting, before.method, before.questions) == (
+            after.setting,
+            after.method,
+            after.questions,
+        )
+        np.testing.assert_array_equal(before.judged, after.judged)
+        np.testing.assert_array_equal(before.values["fp@5"], after.values["fp@5"])
+
+
+def test_the_summary_has_intervals_splits_and_the_gain_over_plain(rows):
+    results = summary.summarise("demo", [rows, rows], n_draws=50)
+    found = {(r.setting, r.method, r.metric): r for r in results}
+    setting = "dense | pure | feedback 30%"
+    plain, ours = (found[setting, method, "clean ndcg@5"] for method in ("plain", "veridical"))
+    gain = found[setting, "veridical", summary.GAIN]
+    assert gain.value == pytest.approx(ours.value - plain.value)
+    assert plain.low <= plain.value <= plain.high
+    assert plain.n == 4
+    assert found[setting, "plain", "clean ndcg@5 (own judged)"].n <= 4
+    assert "demo, bm25" in summary.table(results, "demo")
+
+
+def test_relations_less_likely_than_neutral_are_no_relations():
+    judged = np.array([[0.8, 0.1], [0.2, 0.3], [0.1, 0.6]], dtype=np.float32)
+    graph = retrieval.relate(protocol.source_graph(4, None), [(0, 1), (1, 2), (2, 3)], judged)
+    assert graph.signs.tolist() == [1, -1]
+    assert graph.heads.tolist() == [0, 2]
+    np.testing.assert_allclose(graph.weights, [0.8, 0.6], atol=1e-6)
+
+
+def test_good_feedback_helps_a_sample_of_the_protocol():
+    made = protocol.sample(questions(60), n_indexed=60, n_attacked=60)
+    graph = protocol.source_graph(len(made.texts), protocol.assign_sources(made.true, wrong=0.0))
+    trust = Veridical().believe(graph, protocol.judge(made.true, 0.3)).trust[: len(made.texts)]
+    known = ~np.isnan(trust)
+    assert trust[known & made.true].min() > trust[known & ~made.true].max()
+
+
+def test_a_data_set_is_read_and_its_faults_are_named(tmp_path):
+    row = {
+        "id": "a",
+        "question": "?",
+        "answers": ["x"],
+        "passages": [{"id": "p", "text": "t", "label": "factual"}],
+    }
+    path = tmp_path / "small.jsonl"
+    path.write_text(json.dumps(row) + "\n\n", encoding="utf-8")
+    assert read(tmp_path, "small")[0].labelled("factual")[0].text == "t"
+    row["passages"][0]["label"] = "true-ish"
+    path.write_text(json.dumps(row), encoding="utf-8")
+    with pytest.raises(InputError, match="line 1"):
+        read(tmp_path, "small")
+    with pytest.raises(NotFoundError, match="none"):
+        read(tmp_path, "none")
