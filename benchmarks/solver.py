@@ -35,6 +35,7 @@ import resource
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
@@ -147,6 +148,12 @@ def draw(setting: Setting) -> dict[str, np.ndarray]:
     return arrays
 
 
+def save(setting: Setting, folder: Path) -> None:
+    """Draw a graph into files."""
+    for key, array in draw(setting).items():
+        np.save(folder / f"{key}.npy", array)
+
+
 def peak_memory_mb() -> float:
     """Return this process's peak resident memory so far, in MB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -185,17 +192,20 @@ def measure(folder: Path, n_nodes: int, method: Method) -> dict[str, Any]:
     }
 
 
+def apart(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function in a fresh process."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(function, *arguments).result()
+
+
 def compare(setting: Setting, *, only_cg: bool, console: Console) -> list[Result]:
     """Run all methods on one graph, print their table and return the figures."""
-    spawn = multiprocessing.get_context("spawn")
     found: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for key, array in draw(setting).items():
-            np.save(folder / f"{key}.npy", array)
+        # Drawn elsewhere, too: a process starts out with the peak memory of the one that started it.
+        apart(save, setting, Path(name))
         for method in methods(setting, only_cg=only_cg):
-            with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-                found[method.name] = pool.submit(measure, folder, setting.n_nodes, method).result()
+            found[method.name] = apart(measure, Path(name), setting.n_nodes, method)
     optimum = found[OPTIMUM]["values"]
     base = float(np.median(found[CG]["seconds"]))
     for report in found.values():

@@ -37,8 +37,7 @@ def test_a_graph_has_the_size_asked_for_and_no_edge_twice(bench, kind):
 
 def test_conjugate_gradients_are_measured_at_the_residual_promised(bench, tmp_path):
     setting = bench.Setting(300, 2000, "topics", 0.1, 0)
-    for key, array in bench.draw(setting).items():
-        np.save(tmp_path / f"{key}.npy", array)
+    bench.save(setting, tmp_path)
     reports = {
         method.name: bench.measure(tmp_path, 300, method) for method in bench.methods(setting, only_cg=False)
     }
