@@ -86,9 +86,10 @@ class OneWay:
         return [NLIResult(0.9, 0.1, 0.0) if a < b else NLIResult(0.2, 0.4, 0.4) for a, b in pairs]
 
 
-def test_a_pair_is_judged_both_ways_and_the_stronger_counts(tmp_path):
+def test_a_pair_is_judged_both_ways_and_once(tmp_path):
     judged = cache.judgements(tmp_path, OneWay(), [("a", "b"), ("b", "a")])
-    np.testing.assert_allclose(judged, [[0.9, 0.4], [0.9, 0.4]], atol=1e-6)
+    np.testing.assert_allclose(judged[0], judged[1])
+    assert judged[0, 0] > judged[0, 1] > 0
 
 
 def test_the_version_of_the_code_follows_the_code():

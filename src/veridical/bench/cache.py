@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from veridical.index.encoder import TextEncoder
 from veridical.nli.base import NLIModel
+from veridical.nli.directions import both_directions
 
 Progress = Callable[[int], None]
 _SAVE_EVERY = 512
@@ -82,24 +83,20 @@ def vectors(
 def judgements(
     folder: Path, nli: NLIModel, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
 ) -> npt.NDArray[np.float32]:
-    """Judge pairs in both directions, or take what is in ``folder``.
+    """Judge pairs in both directions as a build does, or take what is in ``folder``.
 
     Returns
     -------
     numpy.ndarray
-        Shape (len(pairs), 2): entailment and contradiction, of each the larger of the two directions.
+        Shape (len(pairs), 2): entailment and contradiction.
     """
     table = Table(folder / f"judgements-{nli.name}.npz", 2)
     keys = [key(left, right) for left, right in pairs]
     todo = table.missing(keys)
     for begin in range(0, len(todo), _SAVE_EVERY):
         part = todo[begin : begin + _SAVE_EVERY]
-        there = nli.judge([pairs[i] for i in part])
-        back = nli.judge([(pairs[i][1], pairs[i][0]) for i in part])
-        rows = [
-            (max(a.entailment, b.entailment), max(a.contradiction, b.contradiction))
-            for a, b in zip(there, back, strict=True)
-        ]
+        found = both_directions(nli, [pairs[i] for i in part])
+        rows = [(result.entailment, result.contradiction) for result in found]
         table.put([keys[i] for i in part], np.array(rows, dtype=np.float32).reshape(-1, 2))
         if progress is not None:
             progress(len(part))
