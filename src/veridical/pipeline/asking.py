@@ -77,7 +77,6 @@ def ask(
     question: Question,
     *,
     llm: LLM | None,
-    dimensions: int = 384,
 ) -> Answer:
     """Answer a question; see `Veridical.ask`."""
     stages = Stages()
@@ -97,7 +96,7 @@ def ask(
         notes = _notes(pool, ranked, built, question, values.state(connection, f"calibrated:{method.name}"))
     conflicts = conflicts_among(ranked.hits, ranked.relations)
     with stages.run("answer"):
-        said = _answer(store, question, pool, ranked.hits, conflicts, llm, method, dimensions)
+        said = _answer(store, question, pool, ranked.hits, conflicts, llm, method, retriever.encoder_name)
     answer = Answer(
         id=0,
         question=question.text,
@@ -138,12 +137,12 @@ def _answer(
     conflicts: Sequence[Conflict],
     llm: LLM | None,
     method: Method,
-    dimensions: int,
+    encoder: str,
 ) -> _Said:
     if not hits:
         return _Said("", "no_evidence", "none", {}, ("Nothing that was ingested fits this question.",))
     if llm is None:
-        return _extract(store, question, pool, hits, dimensions)
+        return _extract(store, question, pool, hits, encoder)
     style: Style = "trustprop" if method.name == "trustprop" else "veridical"
     if not question.use_trust:
         style = "plain"
@@ -159,11 +158,10 @@ def _answer(
     return _Said(made.text, made.status, made.generator, fields, made.notes)
 
 
-def _extract(store: Store, question: Question, pool: Pool, hits: Sequence[Hit], dimensions: int) -> _Said:
+def _extract(store: Store, question: Question, pool: Pool, hits: Sequence[Hit], encoder: str) -> _Said:
     with store.read() as connection:
-        encoder = values.state(connection, "encoder")
         ids = [hit.passage.id for hit in hits]
-        vectors = derived.sentence_vectors(connection, encoder, ids, dimensions) if encoder else {}
+        vectors = derived.sentence_vectors(connection, encoder, ids)
     found = extract_answer(question.text, hits, question_vector=pool.vector, sentence_vectors=vectors)
     if found is None:
         return _Said("", "no_evidence", "extractive", {}, ("The passages hold no sentence.",))

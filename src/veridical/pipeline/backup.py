@@ -18,6 +18,7 @@ from veridical.corpus.dedupe import content_hash
 from veridical.corpus.split import passages
 from veridical.errors import InputError, StoreError
 from veridical.feedback import record
+from veridical.pipeline import beliefs
 from veridical.stores import Store, documents, schema, values
 from veridical.types import Record, SourceDocument
 
@@ -138,6 +139,7 @@ def _read(store: Store, archive: zipfile.ZipFile, path: Path, *, merge: bool) ->
             document = _document(line, f"{path}, document {number}")
             documents.put(connection, document, passages(document.text), None)
             n_documents += 1
+        beliefs.mark_behind(connection)
         n_feedback, _ = record.import_lines(
             connection, _lines(archive, "feedback.jsonl"), where=f"{path}, feedback"
         )

@@ -19,6 +19,7 @@ from veridical.stores.derived import NodeTrust
 from veridical.types import NodeKind, TrustChange
 
 _MOVED = 0.005  # half a step of the two decimals that are shown
+_BEHIND = "beliefs_behind"
 
 
 def method_named(name: str) -> Method:
@@ -82,17 +83,27 @@ def update(connection: sa.Connection, method: Method, loaded: LoadedGraph | None
 def update_all(connection: sa.Connection, first: Method) -> Beliefs:
     """Update a method's beliefs, and those of every other method that has some on record."""
     beliefs = update(connection, first)
+    values.set_state(connection, _BEHIND, "")
     for name in derived.methods_with_trust(connection):
         if name != first.name and name in registry.names("methods"):
             update(connection, method_named(name), beliefs.loaded)
     return beliefs
 
 
+def mark_behind(connection: sa.Connection) -> None:
+    """Note in the same transaction that documents have changed, so that a stop before `refresh` is made good."""
+    values.set_state(connection, _BEHIND, "yes")
+
+
+def refresh(connection: sa.Connection, first: Method) -> None:
+    """Update all beliefs if documents have changed since; not before the first build."""
+    if values.state(connection, "built") and values.state(connection, _BEHIND):
+        update_all(connection, first)
+
+
 def _distance(before: float | None, after: float | None) -> float:
-    if before is None and after is None:
-        return 0.0
-    # Unknown ranks as one half, and gaining a first opinion is always worth telling.
-    return max(abs((after if after is not None else 0.5) - (before if before is not None else 0.5)), 1e-9)
+    # Unknown ranks as one half.
+    return abs((0.5 if after is None else after) - (0.5 if before is None else before))
 
 
 def _named(

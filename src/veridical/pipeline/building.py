@@ -130,6 +130,18 @@ def _passage_texts(connection: sa.Connection, ids: Sequence[int]) -> list[tuple[
     return [(row[0], row[1], row[2]) for row in connection.execute(query)]
 
 
+def drop_gone_vectors(store: Store) -> None:
+    """Write the dense index anew without passages that are gone, if it holds any."""
+    stamp = dense.stamp_in_force(store)
+    index = dense.open_index(store, stamp) if stamp else None
+    if index is None:
+        return
+    with store.read() as connection:
+        live = connection.execute(sa.select(schema.passages.c.id)).scalars().all()
+    if not np.isin(index.ids, np.array(live, dtype=np.int64)).all():
+        dense.rebuild(store, stamp.removeprefix("dense-").rpartition("-")[0])
+
+
 def _refresh_dense(store: Store, encoder: TextEncoder, *, changed: bool) -> None:
     stamp = dense.stamp_in_force(store)
     index = dense.open_index(store, stamp) if stamp else None

@@ -157,12 +157,17 @@ class Veridical:
         store, stages = self._open(create=True), Stages(self._progress)
         root = None if key_root is None else Path(key_root)
         with store.exclusive("ingest"):
-            report = ingesting.run(
-                store, [Path(p) for p in paths], prefix=prefix, strict=strict, stages=stages, key_root=root
-            )
-            if report.added or report.replaced:
+            try:
+                return ingesting.run(
+                    store,
+                    [Path(p) for p in paths],
+                    prefix=prefix,
+                    strict=strict,
+                    stages=stages,
+                    key_root=root,
+                )
+            finally:  # what was read before a problem stays
                 self._refresh_beliefs()
-        return report
 
     def documents(self) -> list[Document]:
         """All documents, by id."""
@@ -184,15 +189,16 @@ class Veridical:
                 found = list({d.id: d for d in (documents.find(connection, ref) for ref in refs)}.values())
                 for document in found:
                     documents.delete(connection, document.id)
+                    beliefs.mark_behind(connection)
             bm25.sync(self.store)
+            building.drop_gone_vectors(self.store)
             self._refresh_beliefs()
         return found
 
     def _refresh_beliefs(self) -> None:
         with self.store.write() as connection:
-            if values.state(connection, "built"):
-                name = values.setting(connection, "method", DEFAULTS["method"])
-                beliefs.update_all(connection, beliefs.method_named(name))
+            name = values.setting(connection, "method", DEFAULTS["method"])
+            beliefs.refresh(connection, beliefs.method_named(name))
 
     # --- relations and trust ---
 
@@ -402,6 +408,7 @@ class Veridical:
         with store.exclusive("import"):
             report = backup.load(store, Path(path), merge=merge)
             bm25.sync(store)
+            building.drop_gone_vectors(store)
             self._refresh_beliefs()
         return report
 

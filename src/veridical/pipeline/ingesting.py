@@ -17,6 +17,7 @@ from veridical.corpus.scan import scan
 from veridical.corpus.split import passages
 from veridical.errors import ReadError
 from veridical.index import bm25
+from veridical.pipeline import beliefs, building
 from veridical.pipeline.progress import Progress, Stages
 from veridical.stores import Store, documents, schema
 from veridical.types import IngestReport, Problem, SourceDocument, Span
@@ -48,20 +49,19 @@ def run(
         for result in read_all(found, on_progress=_Steps(progress)):
             if isinstance(result, Problem):
                 problems.append(result)
-                if strict:
-                    _flush(store, batch, counts, problems)
-                    raise _fatal(result)
-                continue
-            batch.append((result, passages(result.text)))
+            else:
+                batch.append((result, passages(result.text)))
             if len(batch) >= BATCH:
                 _flush(store, batch, counts, problems)
-                if strict and problems:
-                    raise _fatal(problems[-1])
+            if strict and problems:
+                break
         _flush(store, batch, counts, problems)
-        if strict and problems:
-            raise _fatal(problems[-1])
     with stages.run("lexical index", bm25.n_behind(store), "passages") as progress:
         bm25.sync(store, on_progress=progress.advance)
+    if counts["replaced"]:
+        building.drop_gone_vectors(store)
+    if strict and problems:
+        raise _fatal(problems[0])
     with store.read() as connection:
         n_passages = documents.count(connection)["passages"]
     return IngestReport(
@@ -94,6 +94,8 @@ def _flush(
                 continue
             outcome, _ = documents.put(connection, document, spans, origin)
             counts[outcome] += 1
+            if outcome != "unchanged":
+                beliefs.mark_behind(connection)
     batch.clear()
 
 

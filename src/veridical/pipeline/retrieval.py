@@ -58,6 +58,11 @@ class Retriever:
         self._dense: DenseIndex | None = None
         self._stamp = ""
 
+    @property
+    def encoder_name(self) -> str:
+        """Under which the vectors of passages and sentences are kept."""
+        return self._encoder.name
+
     def retrieve(self, question: str, *, retriever: RetrieverName = "hybrid", top_k: int = POOL) -> Pool:
         """Return the pool for a question."""
         index = None if retriever == "bm25" else self._dense_index()

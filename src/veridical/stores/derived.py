@@ -81,7 +81,7 @@ def all_vectors(connection: sa.Connection, encoder: str) -> tuple[npt.NDArray[np
     rows = connection.execute(query).all()
     ids = np.array([row[0] for row in rows], dtype=np.int64)
     data = np.frombuffer(b"".join(row[1] for row in rows), dtype=np.float16)
-    return ids, data.reshape(len(ids), -1).astype(np.float32)
+    return ids, data.reshape(len(ids), -1 if len(ids) else 0).astype(np.float32)
 
 
 def sentence_vectors(

@@ -14,6 +14,7 @@ from veridical.stores import schema
 from veridical.types import Document, Passage, SourceDocument, Span
 
 Outcome = Literal["added", "replaced", "unchanged"]
+_WHEREABOUTS = {"origin", "metadata"}  # a corpus that moved says what it said
 _CHUNK = 500  # SQLite takes a bounded number of parameters in one statement
 
 
@@ -72,10 +73,10 @@ def put(
         return "added", document_id
     document_id = int(row["id"])
     if row["version"] == document.version:
-        if all(row[name] == value for name, value in fields.items()):
-            return "unchanged", document_id
-        connection.execute(table.update().where(table.c.id == document_id).values(**fields))
-        return "replaced", document_id
+        changed = {name for name, value in fields.items() if row[name] != value}
+        if changed:
+            connection.execute(table.update().where(table.c.id == document_id).values(**fields))
+        return "replaced" if changed - _WHEREABOUTS else "unchanged", document_id
     connection.execute(table.update().where(table.c.id == document_id).values(**_content(document), **fields))
     _put_passages(connection, document_id, document, spans)
     trust = schema.trust
@@ -104,7 +105,8 @@ def _put_passages(
         old.setdefault(digest, []).append(passage_id)
     new = []
     for ordinal, span in enumerate(spans):
-        digest = text_hash(index_text(document.title, span.text))
+        # Not of the index text alone: a title in front of the text can be cut off without changing that.
+        digest = text_hash(f"{index_text(document.title, span.text)}\0{len(span.text)}")
         place: dict[str, Any] = {"ordinal": ordinal, "start": span.start, "end": span.end}
         place |= {"text": span.text, "text_hash": text_hash(span.text.strip())}
         if old.get(digest):

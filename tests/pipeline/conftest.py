@@ -1,0 +1,54 @@
+"""A small knowledge base on fakes, and ways to look at all that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from veridical import Veridical
+from veridical.testing.fake_models import FakeModels
+
+VALUES = {"gateway": (443, 8080), "printer": (9100, 515), "archive": (30, 90), "badge": (14, 60)}
+
+
+def fact(thing: str, number: int) -> str:
+    return f"The {thing} of the office uses setting {number} since the last change."
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Four sources; 'handbook' and 'wiki' say one number of each thing, 'blog' and 'forum' another."""
+    root = tmp_path / "corpus"
+    for source, which in (("handbook", 0), ("wiki", 0), ("blog", 1), ("forum", 1)):
+        for thing, numbers in VALUES.items():
+            path = root / source / f"{thing}.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"# {source} on the {thing}\n\n{fact(thing, numbers[which])}\n", "utf-8")
+    return root
+
+
+@pytest.fixture
+def open_kb(tmp_path: Path) -> Iterator[Callable[..., Veridical]]:
+    """Opens knowledge bases by name, on fakes."""
+    opened: list[Veridical] = []
+
+    def make(name: str = "kb", **models: object) -> Veridical:
+        v = Veridical.open(tmp_path / name)
+        v.models = FakeModels(**models)  # type: ignore[assignment,arg-type]
+        opened.append(v)
+        return v
+
+    yield make
+    for v in opened:
+        v.close()
+
+
+@pytest.fixture
+def kb(open_kb: Callable[..., Veridical], corpus: Path) -> Veridical:
+    """The corpus, ingested and built."""
+    v = open_kb()
+    v.ingest(corpus)
+    v.build()
+    return v
