@@ -21,7 +21,7 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "onnx": "veridical.nli.onnx_:OnnxNLI",
     },
     "solvers": {
-        "reference": "veridical.trust.solvers.reference:ReferenceSolver",
+        "reference": "veridical.trust.solvers.reference:Reference",
         "projected_gradient": "veridical.trust.solvers.projected_gradient:ProjectedGradient",
         "conjugate_gradient": "veridical.trust.solvers.conjugate_gradient:ConjugateGradient",
     },
@@ -40,12 +40,22 @@ def load(kind: str, name: str) -> Any:
     Raises
     ------
     InputError
-        There is no such keyword; the hint lists those there are.
+        There is no such keyword, and the hint lists those there are; or a third party's cannot be imported.
     """
     target = _BUILT_IN.get(kind, {}).get(name)
     if target is None:
         for entry in metadata.entry_points(group=f"veridical.{kind}", name=name):
-            return entry.load()
+            return _plugin(kind, entry)
         raise InputError(f"{name!r} is none of the {kind}.", "There are: " + ", ".join(names(kind)))
     module, _, attribute = target.partition(":")
     return getattr(import_module(module), attribute)
+
+
+def _plugin(kind: str, entry: metadata.EntryPoint) -> Any:
+    try:
+        return entry.load()
+    except Exception as error:  # somebody else's code, which may raise anything
+        raise InputError(
+            f"{entry.name!r} of the {kind} is a plugin that cannot be loaded: {error}",
+            "Mend or remove the package that brings it.",
+        ) from error

@@ -11,6 +11,9 @@ import platformdirs
 
 from veridical.errors import InputError
 
+_ON = {"1", "true", "yes", "on"}
+_OFF = {"", "0", "false", "no", "off"}
+
 
 def _number(env: Mapping[str, str], name: str, default: float, *, low: float, high: float) -> float:
     raw = env.get(name, "").strip()
@@ -25,6 +28,31 @@ def _number(env: Mapping[str, str], name: str, default: float, *, low: float, hi
             f"{name}={raw!r} is not a number from {low:g} to {high:g}.", f"Unset {name} to use {default:g}."
         )
     return value
+
+
+def _whole_number(env: Mapping[str, str], name: str, default: int, *, low: int, high: int) -> int:
+    value = _number(env, name, default, low=low, high=high)
+    if value != int(value):
+        raise InputError(f"{name}={env[name]!r} is not a whole number.", f"Unset {name} to use {default}.")
+    return int(value)
+
+
+def _switch(env: Mapping[str, str], name: str) -> bool:
+    raw = env.get(name, "").strip().lower()
+    if raw not in _ON | _OFF:
+        raise InputError(f"{name}={env[name]!r} is neither on nor off.", "Set it to 1 or 0.")
+    return raw in _ON
+
+
+def _text(env: Mapping[str, str], name: str) -> str | None:
+    return env.get(name, "").strip() or None
+
+
+def _folder(env: Mapping[str, str], name: str, default: Path) -> Path:
+    try:
+        return Path(_text(env, name) or default).expanduser()
+    except RuntimeError as error:
+        raise InputError(f"{name}={env[name]!r}: {error}", "Give a whole path.") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +96,14 @@ class Settings:
         env = os.environ if environ is None else environ
         default_dir = platformdirs.user_cache_path("veridical") / "models"
         return cls(
-            models_dir=Path(env.get("VERIDICAL_MODELS_DIR") or default_dir).expanduser(),
-            offline=env.get("VERIDICAL_OFFLINE", "").strip().lower() in {"1", "true", "yes", "on"},
-            n_threads=int(_number(env, "VERIDICAL_THREADS", _available_cpus(), low=1, high=1024)),
-            llm_base_url=env.get("VERIDICAL_LLM_BASE_URL") or None,
-            llm_model=env.get("VERIDICAL_LLM_MODEL") or None,
-            llm_api_key=env.get("VERIDICAL_LLM_API_KEY") or None,
+            models_dir=_folder(env, "VERIDICAL_MODELS_DIR", default_dir),
+            offline=_switch(env, "VERIDICAL_OFFLINE"),
+            n_threads=_whole_number(env, "VERIDICAL_THREADS", _available_cpus(), low=1, high=1024),
+            llm_base_url=_text(env, "VERIDICAL_LLM_BASE_URL"),
+            llm_model=_text(env, "VERIDICAL_LLM_MODEL"),
+            llm_api_key=_text(env, "VERIDICAL_LLM_API_KEY"),
             llm_timeout_s=_number(env, "VERIDICAL_LLM_TIMEOUT", 60.0, low=0.1, high=3600),
-            llm_retries=int(_number(env, "VERIDICAL_LLM_RETRIES", 3, low=0, high=20)),
+            llm_retries=_whole_number(env, "VERIDICAL_LLM_RETRIES", 3, low=0, high=20),
         )
 
 
