@@ -97,6 +97,7 @@ def test_without_the_library_the_pip_line_is_given(monkeypatch):
 def test_nothing_is_loaded_or_looked_for_before_the_first_call():
     llm = LlamaCppLLM("no/such/folder/tiny.gguf")
     assert llm.name == "tiny"
+    assert LlamaCppLLM("models/smollm2-135m-instruct/model.gguf").name == NAME
     assert LlamaCppLLM(lambda: 1 / 0).name == "llama.cpp"
 
 
