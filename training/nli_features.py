@@ -11,26 +11,27 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import random
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from nli_pairs import Pair, composed, contexts, fever_neutrals, nli_pairs, substitutions
 
+from nli_pairs import Pair, answered, composed, contexts, fever_neutrals, neighbours, nli_pairs, substitutions
 from veridical.nli.align import best_matches, lexical_similarities, sentence_spans
 from veridical.nli.compare import COSINE, FEATURES, compare
+from veridical.nli.features import SCREEN, passage_evidence
 from veridical.nli.values import facts_of
 
 Array = npt.NDArray[np.float32]
 LABELS = ("entailment", "neutral", "contradiction")
 #: Share of each class among neighbouring passages of a corpus that the probabilities are stated for.
-PRIOR = (0.06, 0.90, 0.04)
+PRIOR = (0.12, 0.80, 0.08)
 
 
 class Vectors:
@@ -78,24 +79,22 @@ def to_sentences(pair: Pair) -> Pair | None:
     return Pair(left[i], right[j], pair.label, pair.origin, pair.held_out)
 
 
-def near_neutrals(passages: Sequence[tuple[str, bool]], vectors: Vectors, n: int, rng: random.Random) -> list[Pair]:
+def near_neutrals(passages: Sequence[tuple[str, bool]], n: int, rng: random.Random) -> list[Pair]:
     """Pair sentences of true text with their nearest others: alike, and neither implied nor contradicted."""
-    owned = [(s.text, i, held) for i, (text, held) in enumerate(passages) for s in sentence_spans(text)]
-    texts = [text for text, _, _ in owned]
-    vectors.add(texts)
-    matrix = np.stack([vectors[text] for text in texts]).astype(np.float32)
+    owned = [(s.text, held) for text, held in passages for s in sentence_spans(text)]
+    near = neighbours([text for text, _ in owned], 4)
     found = []
     for row in rng.sample(range(len(owned)), min(n, len(owned))):
-        cosines = matrix @ matrix[row]
-        near = [int(k) for k in np.argsort(-cosines)[:12] if cosines[k] < 0.93 and owned[k][2] == owned[row][2]]
-        if near:
-            other = rng.choice(near[:4])
-            found.append(Pair(texts[row], texts[other], "neutral", "reading-near", owned[row][2]))
+        text, held_out = owned[row]
+        other = [owned[k][0] for k in near[row] if owned[k][1] == held_out]
+        if other:
+            found.append(Pair(text, rng.choice(other), "neutral", "reading-near", held_out))
     return found
 
 
-def build(data: Path, vectors: Vectors, seed: int) -> tuple[list[Pair], list[Pair]]:
+def build(data: Path, seed: int) -> tuple[list[Pair], list[Pair]]:
     """Make the sentence pairs and the passage pairs."""
+
     def rng(stage: str) -> random.Random:
         return random.Random(f"{seed} {stage}")
 
@@ -108,27 +107,35 @@ def build(data: Path, vectors: Vectors, seed: int) -> tuple[list[Pair], list[Pai
         sentences.append(Pair(before, after, "contradiction", "reading-substituted", passage.held_out))
     for passage, before, _, _ in changed[:600]:
         sentences.append(Pair(before, before, "entailment", "reading-same", passage.held_out))
-    sentences += near_neutrals([(c.text, c.held_out) for c in reading], vectors, 8_000, rng("near"))
-    vectors.add([t for p in sentences for t in (p.premise, p.hypothesis)])
+    sentences += answered(reading, 3, rng("answered"))
+    sentences += near_neutrals([(c.text, c.held_out) for c in reading], 8_000, rng("near"))
     passages = composed(pairs, reading, changed, rng("passages"))
     # Only the held-out passages are used: the scaling is fitted and reported on them.
     passages = [p for p in passages if p.held_out]
-    vectors.add([s.text for p in passages for t in (p.premise, p.hypothesis) for s in sentence_spans(t)])
+    rng("order").shuffle(passages)  # they come in turns, and will be halved by turns
     return sentences, passages
 
 
-def features(pairs: Sequence[Pair], vectors: Vectors) -> tuple[Array, npt.NDArray[np.int64]]:
+def features(pairs: Sequence[Pair]) -> tuple[Array, npt.NDArray[np.int64]]:
+    """Compare sentences: shape (n, n_features), and the labels as indices into ``LABELS``."""
     table = np.array([compare(facts_of(p.premise), facts_of(p.hypothesis)) for p in pairs], dtype=np.float32)
+    return table, np.array([LABELS.index(p.label) for p in pairs])
+
+
+def with_cosines(table: Array, pairs: Sequence[Pair], vectors: Vectors) -> Array:
+    vectors.add([text for p in pairs for text in (p.premise, p.hypothesis)])
     cosines = vectors.cosines([p.premise for p in pairs], [p.hypothesis for p in pairs])
-    labels = np.array([LABELS.index(p.label) for p in pairs])
-    return np.column_stack([table, cosines]).astype(np.float32), labels
+    return np.column_stack([table, cosines]).astype(np.float32)
 
 
 def auc(positive: npt.NDArray[np.float64], negative: npt.NDArray[np.float64]) -> float:
     from scipy.stats import rankdata
 
     ranks = rankdata(np.concatenate([positive, negative]))
-    return float((ranks[: len(positive)].sum() - len(positive) * (len(positive) + 1) / 2) / (len(positive) * len(negative)))
+    return float(
+        (ranks[: len(positive)].sum() - len(positive) * (len(positive) + 1) / 2)
+        / (len(positive) * len(negative))
+    )
 
 
 def fit_trees(table: Array, labels: npt.NDArray[np.int64], weights: npt.NDArray[np.float64], seed: int):
@@ -143,8 +150,21 @@ def fit_trees(table: Array, labels: npt.NDArray[np.int64], weights: npt.NDArray[
 
 
 #: Weight of each origin in the fit, so that statements of fact count for more than captions.
-ORIGIN_WEIGHTS = {"fever": 1.5, "fever-symmetric": 1.5, "fever-neutral": 1.5, "snli": 0.4, "cad-snli": 0.6,
-                  "breaking-nli": 0.5, "med": 0.4, "reading-near": 1.5, "reading-substituted": 0.8, "reading-same": 0.5}
+ORIGIN_WEIGHTS = {
+    "fever": 1.5,
+    "fever-symmetric": 1.5,
+    "fever-neutral": 1.5,
+    "snli": 0.4,
+    "cad-snli": 0.6,
+    "breaking-nli": 0.5,
+    "med": 0.4,
+    "reading-near": 1.5,
+    "reading-answered": 1.0,
+    "reading-unanswered": 1.2,
+    "reading-denied": 1.0,
+    "reading-substituted": 0.8,
+    "reading-same": 0.5,
+}
 
 
 def origin_weights(pairs: Sequence[Pair]) -> npt.NDArray[np.float64]:
@@ -158,19 +178,31 @@ def to_onnx(model: Any, n_columns: int, path: Path) -> None:
     """
     from onnx import TensorProto, helper, save
 
-    columns: dict[str, list[Any]] = {key: [] for key in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")}
+    columns: dict[str, list[Any]] = {
+        key: []
+        for key in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")
+    }
     leaves: dict[str, list[Any]] = {key: [] for key in ("treeids", "nodeids", "ids", "weights")}
     tree = 0
     for stage in model._predictors:
         for label, predictor in enumerate(stage):
             for number, node in enumerate(predictor.nodes):
                 leaf = bool(node["is_leaf"])
-                row = (tree, number, 0 if leaf else int(node["feature_idx"]), 0.0 if leaf else float(node["num_threshold"]),
-                       "LEAF" if leaf else "BRANCH_LEQ", 0 if leaf else int(node["left"]), 0 if leaf else int(node["right"]))
+                row = (
+                    tree,
+                    number,
+                    0 if leaf else int(node["feature_idx"]),
+                    0.0 if leaf else float(node["num_threshold"]),
+                    "LEAF" if leaf else "BRANCH_LEQ",
+                    0 if leaf else int(node["left"]),
+                    0 if leaf else int(node["right"]),
+                )
                 for values, value in zip(columns.values(), row, strict=True):
                     values.append(value)
                 if leaf:
-                    for values, value in zip(leaves.values(), (tree, number, label, float(node["value"])), strict=True):
+                    for values, value in zip(
+                        leaves.values(), (tree, number, label, float(node["value"])), strict=True
+                    ):
                         values.append(value)
             tree += 1
     node = helper.make_node(
@@ -185,43 +217,45 @@ def to_onnx(model: Any, n_columns: int, path: Path) -> None:
         [helper.make_tensor_value_info("label", TensorProto.INT64, [None]),
          helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, [None, 3])],
     )  # fmt: skip
-    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("", 15)], ir_version=8), str(path))
+    save(
+        helper.make_model(
+            graph,
+            opset_imports=[helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("", 15)],
+            ir_version=8,
+        ),
+        str(path),
+    )
 
 
-def strongest(pairs: Sequence[Pair], vectors: Vectors, judge, full: bool) -> Array:
-    """Largest entailment and contradiction of the aligned sentences of each passage pair, shape (n, 2)."""
+def evidence(pairs: Sequence[Pair], lexical: Any, full: Any, vectors: Vectors) -> npt.NDArray[np.float64]:
+    """What the scaling sees of each passage pair (``FeatureNLI._evidence``), shape (n, 6); ``full`` may be None."""
     rows: list[Pair] = []
     owner: list[int] = []
     for number, pair in enumerate(pairs):
         left = [s.text for s in sentence_spans(pair.premise)]
         right = [s.text for s in sentence_spans(pair.hypothesis)]
-        if full:
-            similar = np.stack([vectors[t] for t in left]).astype(np.float32) @ np.stack([vectors[t] for t in right]).astype(np.float32).T
-        else:
-            similar = lexical_similarities([facts_of(t) for t in left], [facts_of(t) for t in right])
+        similar = lexical_similarities([facts_of(t) for t in left], [facts_of(t) for t in right])
         for i, j in best_matches(similar):
             rows.append(Pair(left[i], right[j], pair.label, pair.origin, pair.held_out))
             owner.append(number)
-    table, _ = features(rows, vectors)
-    found = judge(table if full else table[:, :-1])
-    out = np.zeros((len(pairs), 2))
-    np.maximum.at(out[:, 0], owner, found[:, 0])
-    np.maximum.at(out[:, 1], owner, found[:, 2])
-    return out
+    table, _ = features(rows)
+    found = lexical.predict_proba(table)
+    if full is not None:
+        again = np.flatnonzero(1 - found[:, 1] >= SCREEN)
+        again_pairs = [rows[i] for i in again]
+        found[again] = full.predict_proba(with_cosines(table[again], again_pairs, vectors))
+    starts = np.searchsorted(np.array(owner), np.arange(len(pairs) + 1))
+    jaccard = table[:, FEATURES.index("word_jaccard")]
+    return np.array([passage_evidence(found[a:b], jaccard[a:b])[0] for a, b in itertools.pairwise(starts)])
 
 
-def logit(p):
-    p = np.clip(p, 1e-6, 1 - 1e-6)
-    return np.log(p / (1 - p))
-
-
-def fit_scaling(best, labels: npt.NDArray[np.int64]) -> dict:
+def fit_scaling(seen, labels: npt.NDArray[np.int64]) -> dict:
     """Fit multinomial logistic regression of the passage label, classes weighted to ``PRIOR``."""
     from sklearn.linear_model import LogisticRegression
 
     share = np.bincount(labels, minlength=3) / len(labels)
     weights = (np.array(PRIOR) / share)[labels]
-    model = LogisticRegression(C=10.0, max_iter=1000).fit(logit(best), labels, sample_weight=weights)
+    model = LogisticRegression(C=10.0, max_iter=2000).fit(seen, labels, sample_weight=weights)
     return {"coefficients": model.coef_.round(5).tolist(), "intercepts": model.intercept_.round(5).tolist()}
 
 
@@ -239,50 +273,74 @@ def report(title: str, pairs: Sequence[Pair], probabilities) -> dict[str, dict[s
             if 0 < (own == index).sum() < len(own):
                 row[f"auc_{name}"] = auc(got[own == index, index], got[own != index, index])
         out[origin] = {k: round(v, 3) for k, v in row.items()}
-        print(f"  {title:<10} {origin:<22} " + "  ".join(f"{k} {v}" for k, v in out[origin].items()), flush=True)
+        print(
+            f"  {title:<10} {origin:<22} " + "  ".join(f"{k} {v}" for k, v in out[origin].items()), flush=True
+        )
     return out
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("src/veridical/nli/data"))
     parser.add_argument("--cache", type=Path, default=Path("build/nli-cache"))
+    parser.add_argument("--n-full", type=int, default=14_000, help="pairs for the model with the encoder")
     parser.add_argument("--encoder", type=Path, help="folder with model.onnx and tokenizer.json")
     args = parser.parse_args()
     from veridical.index.encoder import Encoder
 
     if args.encoder is None:
         from veridical.models.fetch import model_folder
+
         args.encoder = model_folder("minilm-l6-int8")
     encoder = Encoder(args.encoder, n_threads=2, batch_size=64)
     begin = time.time()
     vectors = Vectors(encoder.encode, args.cache)
-    pairs, passages = build(args.data, vectors, args.seed)
+    pairs, passages = build(args.data, args.seed)
     print(f"{len(pairs)} sentence pairs, {len(passages)} passage pairs, {time.time() - begin:.0f} s")
     args.out.mkdir(parents=True, exist_ok=True)
     fit = [p for p in pairs if not p.held_out]
     held = [p for p in pairs if p.held_out]
-    table, labels = features(fit, vectors)
-    held_table, _ = features(held, vectors)
-    settings: dict = {"features": [*FEATURES, COSINE], "labels": LABELS, "prior": PRIOR, "seed": args.seed, "scaling": {}, "held_out": {}}
-    for name, n in (("full", len(FEATURES) + 1), ("lexical", len(FEATURES))):
-        model = fit_trees(table[:, :n], labels, origin_weights(fit), args.seed)
-        to_onnx(model, n, args.out / f"{name}.onnx")
-        settings["held_out"][f"{name} sentences"] = report(name, held, model.predict_proba(held_table[:, :n]))
-        # The trees have seen the sentences of the fitting part, so the scaling is fitted on the held-out part's
-        # first half and reported on its second.
-        halves = [p for p in passages if p.held_out]
-        best = strongest(halves, vectors, model.predict_proba, name == "full")
-        own = np.array([LABELS.index(p.label) for p in halves])
-        odd = np.arange(len(halves)) % 2 == 1
-        settings["scaling"][name] = scaling = fit_scaling(best[~odd], own[~odd])
-        z = logit(best[odd]) @ np.array(scaling["coefficients"]).T + np.array(scaling["intercepts"])
+    settings: dict[str, Any] = {
+        "features": [*FEATURES, COSINE],
+        "labels": LABELS,
+        "prior": PRIOR,
+        "screen": SCREEN,
+        "seed": args.seed,
+        "scaling": {},
+        "held_out": {},
+    }
+    lexical = full = None
+    for name in ("lexical", "full"):
+        if name == "full":  # the encoder costs time, so this one sees fewer pairs
+            rng = random.Random(f"{args.seed} full")
+            fit, held = rng.sample(fit, min(args.n_full, len(fit))), rng.sample(held, min(2_000, len(held)))
+            passages = rng.sample(passages, min(1_500, len(passages)))
+        table, labels = features(fit)
+        held_table, _ = features(held)
+        if name == "full":
+            table, held_table = with_cosines(table, fit, vectors), with_cosines(held_table, held, vectors)
+        model = fit_trees(table, labels, origin_weights(fit), args.seed)
+        print(f"{name} fitted on {len(fit)} pairs, {time.time() - begin:.0f} s", flush=True)
+        lexical, full = (model, None) if name == "lexical" else (lexical, model)
+        to_onnx(model, table.shape[1], args.out / f"{name}.onnx")
+        settings["held_out"][f"{name} sentences"] = report(name, held, model.predict_proba(held_table))
+        # Trees know the sentences that they were fitted on, so the scaling is fitted on held-out passages: on the
+        # one half of them, and reported on the other.
+        seen = evidence(passages, lexical, full, vectors)
+        own = np.array([LABELS.index(p.label) for p in passages])
+        odd = np.arange(len(passages)) % 2 == 1
+        settings["scaling"][name] = scaling = fit_scaling(seen[~odd], own[~odd])
+        z = seen[odd] @ np.array(scaling["coefficients"]).T + np.array(scaling["intercepts"])
         probabilities = np.exp(z - z.max(1, keepdims=True))
         probabilities /= probabilities.sum(1, keepdims=True)
-        settings["held_out"][f"{name} passages"] = report(f"{name} P", [p for p, o in zip(halves, odd) if o], probabilities)
+        rest = [p for p, o in zip(passages, odd, strict=True) if o]
+        settings["held_out"][f"{name} passages"] = report(f"{name} P", rest, probabilities)
         print(name, scaling)
+        np.savez(args.cache / f"evidence-{name}.npz", seen=seen, own=own)
     (args.out / "settings.json").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
     for file in sorted(args.out.glob("*.onnx")):
         print(file, file.stat().st_size, hashlib.sha256(file.read_bytes()).hexdigest())

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from veridical.nli.align import sentence_spans
 from veridical.nli.values import facts_of
@@ -68,33 +69,46 @@ def fever_neutrals(pairs: list[Pair], n: int, rng: random.Random) -> list[Pair]:
     found: list[Pair] = []
     for pair in rng.sample(fever, min(n, len(fever))):
         claim = facts_of(pair.hypothesis)
-        near = {i for name in sorted(claim.names) for i in rng.sample(index.get(name, []), min(30, len(index.get(name, []))))}
-        other = [fever[i].premise for i in sorted(near) if fever[i].held_out == pair.held_out and fever[i].premise[:40] != pair.premise[:40]]
+        near = {
+            i
+            for name in sorted(claim.names)
+            for i in rng.sample(index.get(name, []), min(30, len(index.get(name, []))))
+        }
+        other = [
+            fever[i].premise
+            for i in sorted(near)
+            if fever[i].held_out == pair.held_out and fever[i].premise[:40] != pair.premise[:40]
+        ]
         if not other:
             other = [rng.choice(fever).premise]
         # The nearest is often the same statement out of another copy of the page: leave the two nearest out.
         other.sort(key=lambda text: -len(facts_of(text).words & claim.words))
-        found.append(Pair(other[min(2, len(other) - 1)], pair.hypothesis, "neutral", "fever-neutral", pair.held_out))
+        found.append(
+            Pair(other[min(2, len(other) - 1)], pair.hypothesis, "neutral", "fever-neutral", pair.held_out)
+        )
     return found
 
 
 @dataclass(frozen=True)
 class Context:
-    """A passage of the reading data with its answers: (text, start)."""
+    """A passage of the reading data with its answers, (text, start), and its questions, (question, text, start)."""
 
     text: str
     answers: tuple[tuple[str, int], ...]
+    questions: tuple[tuple[str, str, int], ...]
     held_out: bool
 
 
 def contexts(data: Path, n_each: int, rng: random.Random) -> list[Context]:
-    """Sample passages of the reading data, without their questions."""
+    """Sample passages of the reading data."""
     found = []
     for name in READING:
         read = list(rows(data / "reading" / f"{name}.jsonl"))
         for row in rng.sample(read, min(n_each, len(read))):
-            answers = {(a["text"], a["start"]) for q in row["questions"] for a in q["answers"]}  # type: ignore[index]
-            found.append(Context(row["context"], tuple(sorted(answers)), _held_out(row["context"])))
+            questions: Any = row["questions"]
+            asked = tuple((q["question"], a["text"], a["start"]) for q in questions for a in q["answers"][:1])
+            answers = {(a["text"], a["start"]) for q in questions for a in q["answers"]}
+            found.append(Context(row["context"], tuple(sorted(answers)), asked, _held_out(row["context"])))
     return found
 
 
@@ -105,7 +119,9 @@ def answer_type(text: str) -> str | None:
     if re.fullmatch(r"[$€£]?\d[\d,.]*%?(?: \w+)?", text):
         return f"number {text[:1] in '$€£'} {text[-1:] == '%'} {' ' in text}"
     words = text.split()
-    if 1 <= len(words) <= 4 and all(w[0].isupper() for w in words if w.lower() not in {"of", "the", "de", "and"}):
+    if 1 <= len(words) <= 4 and all(
+        w[0].isupper() for w in words if w.lower() not in {"of", "the", "de", "and"}
+    ):
         return f"name {min(len(words), 3)}"
     return None
 
@@ -128,9 +144,16 @@ def substitutions(passages: list[Context], rng: random.Random) -> list[tuple[Con
     for passage in passages:
         usable = [(t, s) for t, s in passage.answers if answer_type(t) and passage.text[s : s + len(t)] == t]
         for text, start in rng.sample(usable, min(2, len(usable))):
-            others = [o for o in rng.sample(pool[answer_type(text) or ""], min(20, len(pool[answer_type(text) or ""])))
-                      if not set(o.lower().split()) & set(text.lower().split()) and o not in passage.text]
-            spans = [s for s in sentence_spans(passage.text) if s.start <= start and start + len(text) <= s.end]
+            others = [
+                o
+                for o in rng.sample(
+                    pool[answer_type(text) or ""], min(20, len(pool[answer_type(text) or ""]))
+                )
+                if not set(o.lower().split()) & set(text.lower().split()) and o not in passage.text
+            ]
+            spans = [
+                s for s in sentence_spans(passage.text) if s.start <= start and start + len(text) <= s.end
+            ]
             if not others or not spans:
                 continue
             whole = passage.text[:start] + others[0] + passage.text[start + len(text) :]
@@ -140,9 +163,101 @@ def substitutions(passages: list[Context], rng: random.Random) -> list[tuple[Con
     return found
 
 
+_QUESTION_START = re.compile(
+    r"^(?:in|on|at|by|to|from|for|of|with)?\s*(?:what|which|who|whom|whose|when|where|why|how\s+(?:many|much|long|old|far|"
+    r"often|large|big|tall)|how)\b\s*(?:(?:did|does|do|is|was|are|were|has|have|had|can|could|will|would)\b)?\s*",
+    re.IGNORECASE,
+)
+_DENIALS = (
+    "{wrong}, not {right}",
+    "{wrong} rather than {right}",
+    "{wrong}, and not {right}",
+    "{wrong} instead of {right}",
+)
+
+
+def statement(question: str, answer: str, rng: random.Random) -> str:
+    """Turn a question and its answer into a statement, good enough for features that look at words."""
+    body = _QUESTION_START.sub("", question.strip()).rstrip(" ?.")
+    text = f"{body} {answer}" if rng.random() < 0.6 or not body else f"{answer} {body}"
+    return text[:1].upper() + text[1:] + "."
+
+
+def answered(passages: list[Context], n_each: int, rng: random.Random) -> list[Pair]:
+    """State right and wrong answers to questions on a passage, against the sentence that answers, and others near it.
+
+    The right answer is entailed by the answering sentence, another of its kind contradicts it (now and then saying
+    so: "B, not A"); to the passage's other sentences either is neutral.
+    """
+    pool: dict[str, list[str]] = {}
+    for passage in passages:
+        for text, _ in passage.answers:
+            pool.setdefault(answer_type(text) or f"other {min(len(text.split()), 5)}", []).append(text)
+    found: list[Pair] = []
+    for passage in passages:
+        spans = sentence_spans(passage.text)
+        for question, right, start in rng.sample(passage.questions, min(n_each, len(passage.questions))):
+            where = [s.text for s in spans if s.start <= start and start + len(right) <= s.end]
+            here = [text for text, _ in passage.answers if answer_type(text) == answer_type(right)]
+            others = (
+                _others(pool, right, passage.text, rng)
+                + [t for t in here if t not in right and right not in t][:2]
+            )
+            if not where or not others or len(right.split()) > 8:
+                continue
+            wrong = rng.choice(others)
+            said = {
+                "entailment": statement(question, right, rng),
+                "contradiction": statement(question, _denied(wrong, right, rng), rng),
+            }
+            held_out = passage.held_out
+            found += [
+                Pair(where[0], text, label, "reading-answered", held_out) for label, text in said.items()
+            ]
+            found += _two_denials(question, right, wrong, held_out, rng)
+            hypothesis = facts_of(rng.choice(list(said.values())))
+            rest = sorted(
+                (s.text for s in spans if s.text != where[0] and right not in s.text),
+                key=lambda text: -len(facts_of(text).words & hypothesis.words),
+            )
+            if rest:
+                found += [
+                    Pair(rest[0], said[k], "neutral", "reading-unanswered", held_out)
+                    for k in rng.sample(list(said), 1)
+                ]
+    return found
+
+
+def _two_denials(question: str, right: str, wrong: str, held_out: bool, rng: random.Random) -> list[Pair]:
+    """Set two statements against one another that both deny: the same thing, or what the other says."""
+    if rng.random() < 0.7:
+        return []
+    first = statement(question, rng.choice(_DENIALS).format(wrong=wrong, right=right), rng)
+    label, (a, b) = rng.choice((("entailment", (wrong, right)), ("contradiction", (right, wrong))))
+    second = statement(question, rng.choice((*_DENIALS, "{wrong}")).format(wrong=a, right=b), rng)
+    return [Pair(first, second, label, "reading-denied", held_out)]
+
+
+def _denied(wrong: str, right: str, rng: random.Random) -> str:
+    return rng.choice(_DENIALS).format(wrong=wrong, right=right) if rng.random() < 0.3 else wrong
+
+
+def _others(pool: dict[str, list[str]], answer: str, text: str, rng: random.Random) -> list[str]:
+    """Answers to other questions that have this one's shape and no word of it, and do not stand in the text."""
+    alike = pool.get(answer_type(answer) or f"other {min(len(answer.split()), 5)}", [])
+    words = set(answer.lower().split())
+    return [
+        o
+        for o in rng.sample(alike, min(20, len(alike)))
+        if not set(o.lower().split()) & words and o not in text
+    ]
+
 
 def composed(
-    pairs: list[Pair], reading: list[Context], changed: list[tuple[Context, str, str, str]], rng: random.Random
+    pairs: list[Pair],
+    reading: list[Context],
+    changed: list[tuple[Context, str, str, str]],
+    rng: random.Random,
 ) -> list[Pair]:
     """Make passages of several sentences of which at most one pair is not neutral, as in a real corpus.
 
@@ -151,7 +266,7 @@ def composed(
     """
     found: list[Pair] = []
     texts = [c.text for c in reading]
-    near = _neighbours(texts, 6)
+    near = neighbours(texts, 6)
     for i, context in enumerate(reading):
         for j in near[i][:3]:
             if reading[j].held_out == context.held_out:
@@ -160,11 +275,26 @@ def composed(
     for context, before, after, _ in changed:
         filler = texts[rng.choice(near[place[context.text]])]
         label, said = rng.choice((("contradiction", after), ("entailment", before)))
-        found.append(Pair(context.text, _insert(filler, said, rng), label, "passages-substituted", context.held_out))
+        found.append(
+            Pair(context.text, _insert(filler, said, rng), label, "passages-substituted", context.held_out)
+        )
+    for pair in answered([c for c in reading if c.held_out], 4, rng):
+        if pair.origin == "reading-answered":
+            context = next(c.text for c in reading if pair.premise in c.text)
+            filler = texts[rng.choice(near[place[context]])]
+            found.append(
+                Pair(
+                    context,
+                    _insert(filler, pair.hypothesis, rng),
+                    pair.label,
+                    "passages-answered",
+                    pair.held_out,
+                )
+            )
     fever = [p for p in pairs if p.origin in {"fever", "fever-neutral"}]
     chosen = rng.sample(fever, min(5_000, len(fever)))
     evidence = [p.premise for p in chosen]
-    near = _neighbours(evidence, 4)
+    near = neighbours(evidence, 4)
     for i, pair in enumerate(chosen):
         filler = _insert(evidence[rng.choice(near[i])], pair.hypothesis, rng)
         found.append(Pair(pair.premise, filler, pair.label, f"passages-{pair.origin}", pair.held_out))
@@ -178,13 +308,17 @@ def _insert(filler: str, sentence: str, rng: random.Random) -> str:
     return " ".join(others)
 
 
-def _neighbours(texts: list[str], n: int) -> list[list[int]]:
+def neighbours(texts: list[str], n: int) -> list[list[int]]:
     """Find the texts that share most words, weighted by rarity; never an almost equal one."""
+    import numpy as np
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     matrix = TfidfVectorizer(sublinear_tf=True, stop_words="english", max_df=0.2).fit_transform(texts)
-    found = []
-    for i in range(len(texts)):
-        similar = (matrix @ matrix[i].T).toarray().ravel()
-        found.append([int(j) for j in similar.argsort()[::-1][: n + 20] if j != i and similar[j] < 0.8][:n])
+    found: list[list[int]] = []
+    for start in range(0, len(texts), 512):
+        similar = (matrix[start : start + 512] @ matrix.T).toarray()
+        top = np.argsort(-similar, axis=1, kind="stable")[:, : n + 8]
+        for row, columns in enumerate(top):
+            near = [int(j) for j in columns if j != start + row and similar[row, j] < 0.8]
+            found.append(near[:n] or [(start + row + 1) % len(texts)])
     return found

@@ -17,7 +17,7 @@ FEATURES: tuple[str, ...] = (
     "negations_h", "negations_p", "negation_odd",
     "opposites", "kinds_clash", "prefix_opposites",
     "denied_h_in_p", "denied_p_in_h", "denied_value_h_in_p", "denied_value_p_in_h",
-    "n_denied_h", "n_denied_p", "disputes_h", "disputes_p", "hedges_h", "hedges_p",
+    "n_denied_h", "n_denied_p", "denied_both", "disputes_h", "disputes_p", "hedges_h", "hedges_p",
     "first_name_shared", "left_h_per_shared", "left_p_per_shared",
 )  # fmt: skip
 #: The encoder's cosine comes as one column more, last, where there is an encoder.
@@ -53,7 +53,8 @@ def compare(p: Facts, h: Facts) -> tuple[float, ...]:
         _opposites(left_p, left_h), _kinds_clash(left_p, left_h), _prefixes(left_p, left_h),
         _share(h.denied & p.words, h.denied), _share(p.denied & h.words, p.denied),
         _denied_values(h, p), _denied_values(p, h),
-        len(h.denied), len(p.denied), h.n_disputes, p.n_disputes, h.n_hedges, p.n_hedges,
+        len(h.denied), len(p.denied), len(h.denied & p.denied), h.n_disputes, p.n_disputes,
+        h.n_hedges, p.n_hedges,
         float(bool(h.names & p.names)), len(left_h) / (n_shared + 1), len(left_p) / (n_shared + 1),
     )  # fmt: skip
 
@@ -103,6 +104,6 @@ def _prefixes(left_p: frozenset[str], left_h: frozenset[str]) -> float:
 
 def _denied_values(denier: Facts, other: Facts) -> float:
     """Count the values that one sentence denies and the other asserts."""
-    values = [v for v in (*denier.quantities, *denier.dates) if v.denied]
-    asserted = [v for v in (*other.quantities, *other.dates) if not v.denied]
+    values: list[Quantity | When] = [v for v in (*denier.quantities, *denier.dates) if v.denied]
+    asserted: list[Quantity | When] = [v for v in (*other.quantities, *other.dates) if not v.denied]
     return float(sum(1 for v in values if any(_same(v, w) == "same" for w in asserted)))

@@ -21,7 +21,7 @@ def both_directions(model: NLIModel, pairs: Sequence[tuple[str, str]]) -> list[N
     Returns
     -------
     list of NLIResult
-        One for each pair, by ``combine``; ``premise_span`` lies in the left text, ``hypothesis_span`` in the right.
+        One for each pair, by ``combine``; ``premise_span`` lies in the left text, the other in the right.
     """
     forward = model.judge(pairs)
     backward = model.judge([(right, left) for left, right in pairs])
@@ -32,8 +32,8 @@ def combine(forward: NLIResult, backward: NLIResult) -> NLIResult:
     """Join the judgements of (left, right) and (right, left) into one of the unordered pair.
 
     Contradiction is symmetric, so the two readings of it are two estimates of one thing and their mean is
-    taken. Entailment is not: that one text implies the other, whichever, is support, so the larger counts. Neutral
-    gets the rest; where nothing is left, the two others are scaled to sum to one. Order does not matter.
+    taken. Entailment is not: that one text implies the other, whichever, is support, so the larger counts.
+    Neutral gets the rest; where nothing is left, the two others are scaled to sum to one. Order does not matter.
 
     Returns
     -------

@@ -34,7 +34,10 @@ FloatArray = npt.NDArray[np.float64]
 Effort = Literal["full", "quick", "lexical"]
 
 LABELS = ("entailment", "neutral", "contradiction")
+#: Under "quick", what is less likely than this to be more than neutral gets no second look.
+SCREEN = 0.10
 _EPS = 1e-6
+_COPY = np.array([0.98, 0.02, 0.0])
 _NEUTRAL = NLIResult(0.0, 1.0, 0.0)
 
 
@@ -85,12 +88,12 @@ class FeatureNLI:
         *,
         effort: Effort | None = None,
         max_pairs: int = DEFAULT_MAX_PAIRS,
-        screen: float = 0.10,
+        screen: float = SCREEN,
         prior: tuple[float, float, float] | None = None,
         n_threads: int = 1,
         cache_size: int = 200_000,
     ) -> None:
-        effort = effort or "lexical"
+        effort = effort or ("lexical" if embed is None else "quick")
         if effort not in get_args(Effort):
             raise InputError(f"Unknown effort '{effort}'.", f"Use one of {', '.join(get_args(Effort))}.")
         if embed is None and effort != "lexical":
@@ -111,7 +114,8 @@ class FeatureNLI:
     def name(self) -> str:
         """Backend, effort and the first eight digits of a hash of weights and settings."""
         digest = hashlib.sha256()
-        for file in ("settings.json", "lexical.onnx"):
+        files = ["settings.json", "lexical.onnx", *([] if self.effort == "lexical" else ["full.onnx"])]
+        for file in files:
             digest.update(_data(file))
         digest.update(repr((self.effort, self.max_pairs, self.screen, self.prior)).encode())
         return f"features-{self.effort}-{digest.hexdigest()[:8]}"
@@ -192,7 +196,7 @@ class FeatureNLI:
             found[again] = self._full.judge(table)
         for row, (a, b) in enumerate(zip(candidates.left, candidates.right, strict=True)):
             if a.text == b.text and candidates.table[row, FEATURES.index("n_words_h")] >= 4:
-                found[row] = (0.98, 0.02, 0.0)
+                found[row] = _COPY
         return found
 
     def _decide(
@@ -200,6 +204,7 @@ class FeatureNLI:
     ) -> list[NLIResult]:
         """Take the strongest sentence pair for either side, and scale to probabilities of the passages."""
         starts = np.searchsorted(candidates.owner, np.arange(len(pairs) + 1))
+        jaccard = candidates.table[:, FEATURES.index("word_jaccard")]
         scaling = self._scaling
         results = []
         for number, (premise, hypothesis) in enumerate(pairs):
@@ -207,15 +212,19 @@ class FeatureNLI:
             if begin == end:
                 results.append(_NEUTRAL)
                 continue
-            own = probabilities[begin:end]
-            best_entailment, best_contradiction = int(own[:, 0].argmax()), int(own[:, 2].argmax())
-            if premise == hypothesis:
-                final = np.array([0.98, 0.02, 0.0])
-            else:
-                final = scaling.apply(own[best_entailment, 0], own[best_contradiction, 2])
+            seen, best_entailment, best_contradiction = passage_evidence(
+                probabilities[begin:end], jaccard[begin:end]
+            )
+            final = _COPY if premise == hypothesis else scaling.apply(seen)
             row = begin + (best_entailment if final[0] >= final[2] else best_contradiction)
             results.append(
-                NLIResult(*map(float, final), candidates.left[row], candidates.right[row])  # type: ignore[arg-type]
+                NLIResult(
+                    float(final[0]),
+                    float(final[1]),
+                    float(final[2]),
+                    candidates.left[row],
+                    candidates.right[row],
+                )
             )
         return results
 
@@ -245,8 +254,8 @@ class FeatureNLI:
 class Scaling:
     """Multinomial logistic scaling of the strongest sentence evidence to passage probabilities.
 
-    With e and c the largest sentence probabilities of entailment and contradiction and x = (logit e, logit c),
-    the passage has softmax(W x + b). ``intercepts`` hold the log prior, so that another prior is a shift.
+    A passage pair with evidence x (``passage_evidence``) has softmax(W x + b). ``intercepts`` hold the log
+    prior, so that another prior is a shift.
     """
 
     coefficients: FloatArray
@@ -260,12 +269,35 @@ class Scaling:
         shift = np.log(np.asarray(prior)) - np.log(np.asarray(self.prior))
         return Scaling(self.coefficients, self.intercepts + shift, tuple(prior))
 
-    def apply(self, entailment: float, contradiction: float) -> FloatArray:
+    def apply(self, evidence: FloatArray) -> FloatArray:
         """Return probabilities of entailment, neutral and contradiction; they sum to one."""
-        x = _logit(np.array([entailment, contradiction]))
-        z = self.coefficients @ x + self.intercepts
+        z = self.coefficients @ evidence + self.intercepts
         weights = np.exp(z - z.max())
         return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+
+def passage_evidence(
+    probabilities: FloatArray, overlaps: npt.NDArray[np.float32]
+) -> tuple[FloatArray, int, int]:
+    """Sum up the sentence pairs of one passage pair.
+
+    Parameters
+    ----------
+    probabilities
+        Shape (n, 3), n at least 1, of the sentence pairs.
+    overlaps
+        Shape (n,): Jaccard overlap of their words.
+
+    Returns
+    -------
+    tuple
+            x = (logit e, logit c, o, q, o logit e, q logit c) and the rows of e and c: the largest probabilities of
+        entailment and of contradiction, with o and q the overlaps there.
+    """
+    at_e, at_c = int(probabilities[:, 0].argmax()), int(probabilities[:, 2].argmax())
+    strongest = _logit(np.array([probabilities[at_e, 0], probabilities[at_c, 2]]))
+    overlap = overlaps[[at_e, at_c]].astype(np.float64)
+    return np.concatenate([strongest, overlap, strongest * overlap]), at_e, at_c
 
 
 def _logit(p: FloatArray) -> FloatArray:

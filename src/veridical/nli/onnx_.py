@@ -109,8 +109,8 @@ class OnnxNLI:
         Returns
         -------
         list of NLIResult
-            The probabilities of the sentence pair with the largest probability of entailment or contradiction,
-            and that pair as spans. A side without a letter or digit is neutral to everything.
+            The probabilities of the sentence pair that most probably is entailment or contradiction, and that
+            pair as spans. A side without a letter or digit is neutral to everything.
         """
         owner: list[int] = []
         spans: list[tuple[Span, Span]] = []
@@ -173,7 +173,7 @@ class OnnxNLI:
         logits = np.asarray(self._session.run([self._output], asked)[0], dtype=np.float64)
         if logits.shape != (len(encodings), 3) or not np.isfinite(logits).all():
             raise ModelError(
-                f"{self.folder / 'model.onnx'} gave an output of shape {logits.shape}, or numbers that are not finite.",
+                f"{self.folder / 'model.onnx'} gave numbers that are not finite, or shape {logits.shape}.",
                 "It must be a sequence-classification model with three classes.",
             )
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -244,7 +244,9 @@ class OnnxNLI:
 
     @cached_property
     def _inputs(self) -> dict[str, type[np.signedinteger[Any]]]:
-        asked = {node.name: np.int32 if "int32" in node.type else np.int64 for node in self._session.get_inputs()}
+        asked = {
+            node.name: np.int32 if "int32" in node.type else np.int64 for node in self._session.get_inputs()
+        }
         unknown = sorted(set(asked) - set(_KNOWN_INPUTS))
         if unknown or "input_ids" not in asked:
             raise ModelError(
