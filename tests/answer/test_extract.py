@@ -44,6 +44,17 @@ def test_what_others_say_as_well_wins_over_what_one_says(make_hits):
     assert found.notes[-1] == "1 other document says the same"
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The office opens on 14 September 2026.", "The office opens on 2 March 2026."),
+        ("The office is opened by the porter Ines Rotheram.", "The office is opened by the porter Oskar Penn."),
+    ],
+)
+def test_sentences_with_different_values_do_not_support_each_other(make_hits, one, other):
+    assert extract_answer(QUESTION, make_hits(one, other)).best.supporters == ()
+
+
 def test_copies_are_one_voice(make_hits):
     said = "Our office opens daily at 8."
     once = extract_answer(QUESTION, make_hits("The office opens at 8.", said))

@@ -286,8 +286,10 @@ def _support(sentence: _Sentence, found: Sequence[_Sentence]) -> tuple[float, tu
 
 
 def _agree(left: _Sentence, right: _Sentence) -> bool:
-    """Whether two sentences say the same: enough words in common, and no number against a number."""
-    if left.numbers and right.numbers and not left.numbers & right.numbers:
+    """Whether two sentences say the same: enough words in common, and no value against a value."""
+    if left.numbers - right.numbers and right.numbers - left.numbers:
+        return False
+    if left.names and right.names and not left.names & right.names:
         return False
     smaller, larger = sorted((left.distinct, right.distinct), key=len)
     same_value = bool(left.numbers & right.numbers or left.names & right.names)

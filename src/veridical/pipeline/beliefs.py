@@ -91,7 +91,7 @@ def update_all(connection: sa.Connection, first: Method) -> Beliefs:
 
 
 def mark_behind(connection: sa.Connection) -> None:
-    """Note in the same transaction that documents have changed, so that a stop before `refresh` is made good."""
+    """Note, in its transaction, that documents have changed, so that a stop before `refresh` is made good."""
     values.set_state(connection, _BEHIND, "yes")
 
 

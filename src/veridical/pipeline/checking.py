@@ -130,9 +130,8 @@ def _trust(connection: sa.Connection) -> Iterator[str]:
 
 def _indexes(connection: sa.Connection, store: Store) -> Iterator[str]:
     live = set(connection.execute(sa.select(schema.passages.c.id)).scalars())
-    entries = set(connection.execute(sa.select(schema.lexical_entries.c.passage_id)).scalars())
-    if entries - live:
-        gone = len(entries - live)
+    gone = len(bm25.indexed_ids(store) - live)
+    if gone:
         yield f"The BM25 index holds {gone} passages that are gone; 'veridical build' removes them."
     stamp = values.state(connection, "dense")
     if stamp:

@@ -93,8 +93,6 @@ class Models:
         from veridical.llm.llama_cpp_ import LlamaCppLLM
 
         try:
-            return LlamaCppLLM(
-                self.store.resolve(LOCAL_LLM) / "model.gguf", n_threads=self.settings.n_threads
-            )
+            return LlamaCppLLM(lambda: self.store.resolve(LOCAL_LLM) / "model.gguf", name=LOCAL_LLM)
         except MissingExtraError:
             return None
