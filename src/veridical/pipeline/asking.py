@@ -10,7 +10,7 @@ from veridical.answer.context import Style
 from veridical.answer.extract import extract_answer
 from veridical.answer.generate import generate_answer
 from veridical.corpus.fields import iso_date
-from veridical.errors import InputError, LLMError
+from veridical.errors import InputError, LLMError, ModelError
 from veridical.llm.base import LLM
 from veridical.methods.base import Method
 from veridical.pipeline.progress import Stages
@@ -77,8 +77,12 @@ def ask(
     question: Question,
     *,
     llm: LLM | None,
+    fall_back: bool = False,
 ) -> Answer:
-    """Answer a question; see `Veridical.ask`."""
+    """Answer a question; see `Veridical.ask`.
+
+    With ``fall_back``, a model that gives nothing usable gives way to the best-supported sentence.
+    """
     stages = Stages()
     with stages.run("retrieve"):
         pool = retriever.retrieve(question.text, retriever=question.retriever)
@@ -97,6 +101,10 @@ def ask(
     conflicts = conflicts_among(ranked.hits, ranked.relations)
     with stages.run("answer"):
         said = _answer(store, question, pool, ranked.hits, conflicts, llm, method, retriever.encoder_name)
+        if fall_back and llm is not None and _unusable(said):
+            why = f"The model {llm.name} gave nothing usable, so the answer is extracted."
+            said = _extract(store, question, pool, ranked.hits, retriever.encoder_name)
+            said = replace(said, notes=(why, *said.notes))
     answer = Answer(
         id=0,
         question=question.text,
@@ -148,7 +156,7 @@ def _answer(
         style = "plain"
     try:
         made = generate_answer(question.text, hits, llm, style=style, conflicts=conflicts)
-    except LLMError as error:
+    except (LLMError, ModelError) as error:
         return _Said("", "failed", llm.name, {"usage": Usage()}, (f"No answer: {error}",))
     fields: dict[str, object] = {
         "citations": made.citations,
@@ -156,6 +164,10 @@ def _answer(
         "usage": made.usage,
     }
     return _Said(made.text, made.status, made.generator, fields, made.notes)
+
+
+def _unusable(said: _Said) -> bool:
+    return said.status == "failed" or (said.status == "degraded" and not said.fields.get("citations"))
 
 
 def _extract(store: Store, question: Question, pool: Pool, hits: Sequence[Hit], encoder: str) -> _Said:

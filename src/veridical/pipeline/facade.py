@@ -346,7 +346,15 @@ class Veridical:
             as_of=as_of,
         )
         llm = self._generator(generator)
-        return asking.ask(self.store, self._retriever, self._believing(method), asked, llm=llm)
+        embedded = self._llm is None and not self.models.settings.llm_base_url
+        return asking.ask(
+            self.store,
+            self._retriever,
+            self._believing(method),
+            asked,
+            llm=llm,
+            fall_back=embedded and generator == "auto",
+        )
 
     def _generator(self, generator: str) -> LLM | None:
         if generator not in asking.GENERATORS:
