@@ -1,21 +1,22 @@
 """BM25 over passages, kept by tantivy in a folder that follows the store.
 
 The store is the truth: ``sync`` brings the index to what the store holds, whatever state an interrupted run
-left it in. tantivy commits atomically; the store's table ``lexical_entries`` lists what has been committed
-and is written after the commit, so a crash between the two only repeats an idempotent step.
+left it in. tantivy commits atomically, and the index itself is asked what it holds, so that no second record
+of it can differ.
 """
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-from veridical.stores import Store, schema, values
+from veridical.errors import StoreError
+from veridical.stores import Store, schema
 from veridical.stores.documents import chunks, index_text
 
 _FORMAT = "bm25-1"
@@ -44,6 +45,11 @@ class LexicalIndex:
     ----------
     folder
         Where the index lives; made when missing. ``None`` keeps it in memory.
+
+    Raises
+    ------
+    StoreError
+        The index is damaged.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -56,7 +62,12 @@ class LexicalIndex:
         self._analyzer = _analyzer()
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-        self._index = tantivy.Index(self._schema, path=None if folder is None else str(folder))
+        try:
+            self._index = tantivy.Index(self._schema, path=None if folder is None else str(folder))
+        except ValueError as error:
+            raise StoreError(
+                f"The BM25 index in {folder} is damaged.", "'veridical build' makes it again."
+            ) from error
         self._index.register_tokenizer("veridical", self._analyzer)
 
     def update(self, add: Sequence[tuple[int, str]], remove: Sequence[int] = ()) -> None:
@@ -78,8 +89,10 @@ class LexicalIndex:
         """Return at most ``top_k`` (passage id, BM25) pairs, best first; ties by lower id."""
         import tantivy
 
-        terms = list(dict.fromkeys(self._analyzer.analyze(question)))[:_MAX_QUERY_TERMS]
-        self._index.reload()
+        readable = question.encode("utf-8", "replace").decode("utf-8")  # lone surrogates are no text
+        terms = list(dict.fromkeys(self._analyzer.analyze(readable)))[:_MAX_QUERY_TERMS]
+        with suppress(ValueError):  # being made again at this moment: what is open still serves
+            self._index.reload()
         searcher = self._index.searcher()
         if not terms or searcher.num_docs == 0 or top_k < 1:
             return []
@@ -90,6 +103,16 @@ class LexicalIndex:
         ids = searcher.fast_field_values("passage", [address for _, address in found])
         pairs = [(int(row), float(value)) for row, (value, _) in zip(ids, found, strict=True)]
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+    def ids(self) -> set[int]:
+        """The passages that the index holds."""
+        import tantivy
+
+        searcher = self._index.searcher()
+        if searcher.num_docs == 0:
+            return set()
+        found = searcher.search(tantivy.Query.all_query(), searcher.num_docs).hits
+        return set(searcher.fast_field_values("passage", [address for _, address in found]))
 
 
 def open_index(store: Store) -> LexicalIndex:
@@ -103,14 +126,10 @@ def sync(store: Store, *, on_progress: Callable[[int], None] | None = None, batc
     Called only under the store's exclusive lock.
     """
     folder = store.index_folder / _FORMAT
-    with store.read() as connection:
-        known = values.state(connection, "lexical_format") == _FORMAT
-    if not known or not re.search(r"\w", _listing(folder)):
-        shutil.rmtree(folder, ignore_errors=True)
-        with store.write() as connection:
-            connection.execute(schema.lexical_entries.delete())
-            values.set_state(connection, "lexical_format", _FORMAT)
-    missing, extra = _difference(store)
+    held = indexed_ids(store)
+    if not held:
+        shutil.rmtree(folder, ignore_errors=True)  # there may be remains of a damaged one
+    missing, extra = _difference(store, held)
     if not missing and not extra:
         return 0
     index = LexicalIndex(folder)
@@ -118,32 +137,33 @@ def sync(store: Store, *, on_progress: Callable[[int], None] | None = None, batc
     for number, part in enumerate(steps):
         with store.read() as connection:
             texts = _texts(connection, part)
-        removed = extra if number == 0 else []
-        index.update(texts, removed)
-        entries = schema.lexical_entries
-        with store.write() as connection:
-            for gone in chunks(removed):
-                connection.execute(entries.delete().where(entries.c.passage_id.in_(gone)))
-            if texts:
-                rows = [{"passage_id": passage_id} for passage_id, _ in texts]
-                connection.execute(entries.insert().prefix_with("OR IGNORE"), rows)
+        index.update(texts, extra if number == 0 else [])
         if on_progress is not None:
             on_progress(len(texts))
     return len(missing) + len(extra)
 
 
+def indexed_ids(store: Store) -> set[int]:
+    """Passages that the index holds; none if it is missing or damaged."""
+    folder = store.index_folder / _FORMAT
+    if not (folder / "meta.json").is_file():
+        return set()
+    try:
+        return LexicalIndex(folder).ids()
+    except (StoreError, ValueError):
+        return set()
+
+
 def n_behind(store: Store) -> int:
     """How many passages the index still has to add or remove."""
-    missing, extra = _difference(store)
+    missing, extra = _difference(store, indexed_ids(store))
     return len(missing) + len(extra)
 
 
-def _difference(store: Store) -> tuple[list[int], list[int]]:
-    passages, entries = schema.passages, schema.lexical_entries
+def _difference(store: Store, held: set[int]) -> tuple[list[int], list[int]]:
     with store.read() as connection:
-        stored = set(connection.execute(sa.select(passages.c.id)).scalars())
-        indexed = set(connection.execute(sa.select(entries.c.passage_id)).scalars())
-    return sorted(stored - indexed), sorted(indexed - stored)
+        stored = set(connection.execute(sa.select(schema.passages.c.id)).scalars())
+    return sorted(stored - held), sorted(held - stored)
 
 
 def _texts(connection: sa.Connection, ids: Sequence[int]) -> list[tuple[int, str]]:
@@ -158,10 +178,3 @@ def _texts(connection: sa.Connection, ids: Sequence[int]) -> list[tuple[int, str
         )
         found += [(row.id, index_text(row.title, row.text)) for row in connection.execute(query)]
     return found
-
-
-def _listing(folder: Path) -> str:
-    try:
-        return " ".join(path.name for path in folder.iterdir())
-    except OSError:
-        return ""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from veridical.errors import BusyError, StoreError
 
 HEAD_REVISION = "0001"
 DATABASE = "kb.sqlite"
+MIGRATIONS = Path(__file__).parent / "migrations"
 _BUSY_TIMEOUT_MS = 60_000
 
 
@@ -67,6 +67,9 @@ class Store:
                 f"{self.database} cannot be opened as a knowledge base: {getattr(error, 'orig', error)}.",
                 "Restore it from an export ('veridical import FILE'), or name another with --kb.",
             ) from error
+        except BaseException:
+            self.engine.dispose()
+            raise
 
     def close(self) -> None:
         """Close all connections."""
@@ -80,24 +83,37 @@ class Store:
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """A consistent snapshot."""
-        with self.engine.connect() as connection, connection.begin():
+        with self._explained(), self.engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
         """A write transaction: committed at the end of the block, rolled back if it raises."""
+        with (
+            self._explained(),
+            self.engine.connect().execution_options(veridical_write=True) as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn what the database says of itself, though not of a wrong statement, into our errors."""
         try:
-            with (
-                self.engine.connect().execution_options(veridical_write=True) as connection,
-                connection.begin(),
-            ):
-                yield connection
+            yield
         except sa.exc.OperationalError as error:
-            if "locked" in str(error):
+            if "locked" in str(error.orig):
                 raise BusyError(
                     f"{self.database} stayed locked for {_BUSY_TIMEOUT_MS // 1000} seconds.", "Try again."
                 ) from error
             raise StoreError(f"{self.database}: {error.orig}.", "Is the disk full or read-only?") from error
+        except sa.exc.DatabaseError as error:
+            if type(error) is not sa.exc.DatabaseError:
+                raise
+            raise StoreError(
+                f"{self.database} is damaged: {error.orig}.",
+                "Restore it from an export: 'veridical import FILE' into another --kb.",
+            ) from error
 
     @contextmanager
     def exclusive(self, task: str) -> Iterator[None]:
@@ -117,6 +133,8 @@ class Store:
                 f"Another process works on {self.folder}: {_describe(holder)}.",
                 "Wait for it to end, then run this again. Asking and voting work meanwhile.",
             ) from None
+        except OSError as error:
+            raise StoreError(f"{self.folder} cannot be written: {error.strerror or error}.") from error
         try:
             holder.write_text(json.dumps({"task": task, "pid": os.getpid(), "since": time.time()}), "utf-8")
             yield
@@ -148,17 +166,35 @@ class Store:
 
 
 def upgrade(engine: sa.Engine, *, backup: Path | None = None) -> None:
-    """Bring a database to the newest schema, after copying it aside where ``backup`` names it."""
+    """Bring a database to the newest schema, whole or not at all, after copying ``backup`` aside."""
     from alembic import command
     from alembic.config import Config
 
     if backup is not None:
-        shutil.copy2(backup, backup.with_suffix(f".before-{HEAD_REVISION}"))
+        _copy(backup, backup.with_suffix(f".before-{HEAD_REVISION}"))
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    with engine.connect().execution_options(veridical_write=True) as connection, connection.begin():
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    with engine.connect().execution_options(veridical_write=True) as connection:
+        driver: Any = connection.connection.driver_connection
+        # A table that is made anew is dropped first, and must not take the rows that refer to it along.
+        driver.execute("PRAGMA foreign_keys=OFF")
+        try:
+            with connection.begin():
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
+                if connection.exec_driver_sql("PRAGMA foreign_key_check").first() is not None:
+                    raise StoreError(
+                        f"The migration to schema {HEAD_REVISION} left rows that refer to nothing.",
+                        "Nothing was changed. Please report this.",
+                    )
+        finally:
+            driver.execute("PRAGMA foreign_keys=ON")
+
+
+def _copy(database: Path, target: Path) -> None:
+    """Copy a database with what is still in its write-ahead log, which a copy of the file would miss."""
+    with closing(sqlite3.connect(database)) as old, closing(sqlite3.connect(target)) as new:
+        old.backup(new)
 
 
 def _engine(database: Path) -> sa.Engine:

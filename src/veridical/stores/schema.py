@@ -2,7 +2,7 @@
 
 Truth: ``settings``, ``documents``, ``passages``, ``feedback``, ``answers``, ``answer_documents``.
 Derived, and rebuilt from the truth at any time: ``vectors``, ``sentence_vectors``, ``neighbours``,
-``judgements``, ``trust``, ``lexical_entries``, ``state``. Offsets in ``judgements`` are into the passage.
+``judgements``, ``trust``, ``state``. Offsets in ``judgements`` are into the passage.
 """
 
 from __future__ import annotations
@@ -107,12 +107,6 @@ judgements = sa.Table(
     sa.Column("low_end", sa.Integer),
     sa.Column("high_start", sa.Integer),
     sa.Column("high_end", sa.Integer),
-)
-
-lexical_entries = sa.Table(
-    "lexical_entries",
-    metadata,
-    sa.Column("passage_id", sa.Integer, primary_key=True),  # no foreign key: it outlives the passage
 )
 
 feedback = sa.Table(

@@ -60,11 +60,6 @@ def upgrade() -> None:
     op.create_index(op.f("ix_feedback_key"), "feedback", ["key"], unique=False)
     op.create_index(op.f("ix_feedback_version"), "feedback", ["version"], unique=False)
     op.create_table(
-        "lexical_entries",
-        sa.Column("passage_id", sa.Integer(), nullable=False),
-        sa.PrimaryKeyConstraint("passage_id", name=op.f("pk_lexical_entries")),
-    )
-    op.create_table(
         "settings",
         sa.Column("key", sa.String(), nullable=False),
         sa.Column("value", sa.Text(), nullable=False),
