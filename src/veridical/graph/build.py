@@ -32,13 +32,13 @@ def load_graph(connection: sa.Connection) -> LoadedGraph:
     """Read the whole graph of a knowledge base."""
     docs = schema.documents
     rows = connection.execute(
-        sa.select(docs.c.id, docs.c.version, docs.c.source, docs.c.date).order_by(docs.c.id)
+        sa.select(docs.c.id, docs.c.text_hash, docs.c.source, docs.c.date).order_by(docs.c.id)
     ).all()
     ids = tuple(row.id for row in rows)
     sources = tuple(sorted({row.source for row in rows if row.source is not None}))
     source_number = {source: number for number, source in enumerate(sources)}
     groups: dict[str, int] = {}
-    text_group = np.array([groups.setdefault(row.version, len(groups)) for row in rows], dtype=np.int64)
+    text_group = np.array([groups.setdefault(row.text_hash, len(groups)) for row in rows], dtype=np.int64)
     nodes = tuple([Node("document", str(i)) for i in ids] + [Node("source", source) for source in sources])
     edges = _document_edges(connection, ids, text_group)
     later, earlier = _split_by_date(edges, [row.date for row in rows])
@@ -87,7 +87,7 @@ def _document_edges(connection: sa.Connection, ids: Sequence[int], text_group: I
     weights = np.maximum(entailment, contradiction)
     # A copy says nothing new of its original, and only what beats neutral is said at all.
     keep = np.flatnonzero((weights > neutral) & (text_group[heads] != text_group[tails]))
-    order = keep[np.lexsort((-weights[keep], tails[keep], heads[keep]))]
+    order = keep[np.lexsort((signs[keep], -weights[keep], tails[keep], heads[keep]))]
     first = np.ones(len(order), dtype=bool)
     first[1:] = (heads[order][1:] != heads[order][:-1]) | (tails[order][1:] != tails[order][:-1])
     chosen = order[first]
@@ -164,9 +164,7 @@ def relations_of_document(connection: sa.Connection, document_id: int) -> list[R
     """Relations between one document and any other, strongest first."""
     passages, table = schema.passages, schema.judgements
     own = sa.select(passages.c.id).where(passages.c.document_id == document_id)
-    columns = [table.c[name] for name in ("low_passage", "high_passage", "entailment", "contradiction")]
-    columns += [table.c[name] for name in ("low_start", "low_end", "high_start", "high_end")]
-    query = sa.select(*columns).where(table.c.low_passage.in_(own) | table.c.high_passage.in_(own))
+    query = sa.select(*derived.JUDGEMENT).where(table.c.low_passage.in_(own) | table.c.high_passage.in_(own))
     return _relations(connection, [Judgement(*row) for row in connection.execute(query)])
 
 

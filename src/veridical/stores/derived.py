@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
-from veridical.stores import schema
+from veridical.stores import schema, values
 from veridical.stores.documents import chunks
 from veridical.types import NodeKind
 
@@ -28,6 +28,25 @@ class Judgement:
     low_end: int | None = None
     high_start: int | None = None
     high_end: int | None = None
+
+
+_PLACES = ("low_start", "low_end", "high_start", "high_end")
+JUDGEMENT = tuple(
+    schema.judgements.c[name]
+    for name in ("low_passage", "high_passage", "entailment", "contradiction", *_PLACES)
+)
+"""The columns of a ``Judgement``, in its order."""
+
+
+def use_encoder(connection: sa.Connection, encoder: str) -> None:
+    """Drop what was derived from the vectors of any other encoder, and record which one is in use."""
+    if values.state(connection, "encoder") == encoder:
+        return
+    for table in (schema.vectors, schema.sentence_vectors):
+        connection.execute(table.delete().where(table.c.encoder != encoder))
+    if values.state(connection, "encoder"):
+        connection.execute(schema.neighbours.delete())
+    values.set_state(connection, "encoder", encoder)
 
 
 def without_vectors(connection: sa.Connection, encoder: str) -> list[int]:
@@ -111,14 +130,16 @@ def neighbours(connection: sa.Connection) -> dict[int, dict[int, float]]:
 
 
 def put_neighbours(connection: sa.Connection, lists: Mapping[int, Mapping[int, float]]) -> None:
-    """Replace the neighbours of the passages given."""
+    """Replace the neighbours of the passages given; passages that have gone meanwhile are left out."""
     table = schema.neighbours
+    live = _live(connection, sorted({*lists, *(j for near in lists.values() for j in near)}))
     for part in chunks(list(lists)):
         connection.execute(table.delete().where(table.c.passage_id.in_(part)))
     rows = [
         {"passage_id": i, "neighbour_id": j, "similarity": float(similarity)}
         for i, near in lists.items()
         for j, similarity in near.items()
+        if i in live and j in live
     ]
     if rows:
         connection.execute(table.insert(), rows)
@@ -158,19 +179,25 @@ def forget_judgements(connection: sa.Connection, model: str, pairs: Iterable[tup
     """Drop judgements of pairs that are no longer neighbours, and all of other models."""
     table = schema.judgements
     connection.execute(table.delete().where(table.c.model != model))
-    for low, high in pairs:
-        connection.execute(table.delete().where(table.c.low_passage == low, table.c.high_passage == high))
+    gone = [{"low": low, "high": high} for low, high in pairs]
+    if gone:
+        one = (table.c.low_passage == sa.bindparam("low")) & (table.c.high_passage == sa.bindparam("high"))
+        connection.execute(table.delete().where(one), gone)
 
 
 def judgements(connection: sa.Connection, among: Sequence[int] | None = None) -> list[Judgement]:
     """All judgements, or those with both passages among the ones given."""
     table = schema.judgements
-    columns = [table.c[name] for name in ("low_passage", "high_passage", "entailment", "contradiction")]
-    columns += [table.c[name] for name in ("low_start", "low_end", "high_start", "high_end")]
-    query = sa.select(*columns).order_by(table.c.low_passage, table.c.high_passage)
-    if among is not None:
-        query = query.where(table.c.low_passage.in_(among), table.c.high_passage.in_(among))
-    return [Judgement(*row) for row in connection.execute(query)]
+    query = sa.select(*JUDGEMENT).order_by(table.c.low_passage, table.c.high_passage)
+    if among is None:
+        return [Judgement(*row) for row in connection.execute(query)]
+    wanted = set(among)
+    return [
+        Judgement(*row)
+        for part in chunks(sorted(wanted))
+        for row in connection.execute(query.where(table.c.low_passage.in_(part)))
+        if row.high_passage in wanted
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,12 +179,13 @@ def find(connection: sa.Connection, ref: str) -> Document:
     NotFoundError
         There is none; the hint names near keys.
     """
+    table = schema.documents
     match = re.fullmatch(r"d(\d{1,18})", ref.strip())
-    column = schema.documents.c.id if match else schema.documents.c.key
-    value: int | str = int(match[1]) if match else ref
-    row = connection.execute(sa.select(*_COLUMNS).where(column == value)).mappings().first()
-    if row is not None:
-        return Document(**row)
+    wanted = [table.c.id == int(match[1])] if match else []
+    for condition in (*wanted, table.c.key == ref):  # a key may look like a short id; the id comes first
+        row = connection.execute(sa.select(*_COLUMNS).where(condition)).mappings().first()
+        if row is not None:
+            return Document(**row)
     name = ref.rsplit("/", 1)[-1]
     near = connection.execute(
         sa.select(schema.documents.c.id, schema.documents.c.key)
