@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from veridical import Veridical
+from veridical.llm.base import LLM
+from veridical.nli.base import NLIModel
 from veridical.testing.fake_models import FakeModels
 
 VALUES = {"gateway": (443, 8080), "printer": (9100, 515), "archive": (30, 90), "badge": (14, 60)}
@@ -34,9 +36,11 @@ def open_kb(tmp_path: Path) -> Iterator[Callable[..., Veridical]]:
     """Opens knowledge bases by name, on fakes."""
     opened: list[Veridical] = []
 
-    def make(name: str = "kb", **models: object) -> Veridical:
-        v = Veridical.open(tmp_path / name)
-        v.models = FakeModels(**models)  # type: ignore[assignment,arg-type]
+    def make(
+        name: str = "kb", *, nli: NLIModel | None = None, llm: LLM | None = None, embedded: LLM | None = None
+    ) -> Veridical:
+        v = Veridical.open(tmp_path / name, llm=llm)
+        v.models = FakeModels(nli=nli, llm=embedded)
         opened.append(v)
         return v
 

@@ -80,11 +80,11 @@ def test_text_that_moves_from_body_to_title_is_served_as_it_now_is(open_kb: Open
     )
     v.ingest(record)
     v.build()
-    write(record, json.dumps({"id": "x", "title": "Ports", "text": "The gateway uses 443. It is new."}))
+    write(record, json.dumps({"id": "x", "title": "Ports", "text": "Use 443. It is new."}))
     v.ingest(record)
     v.build()
-    [hit] = v.ask("Which port does the gateway use?").hits
-    assert hit.passage.text == "The gateway uses 443. It is new."
+    [hit] = v.ask("Which of the ports is new?").hits
+    assert hit.passage.text == "Use 443. It is new."
     with v.store.read() as connection:
         vectors = derived.sentence_vectors(connection, v.models.encoder.name, [hit.passage.id])
     assert len(vectors[hit.passage.id]) == 2
@@ -178,7 +178,7 @@ def test_strict_stops_at_the_first_and_keeps_what_was_read(open_kb: Open, tmp_pa
     write(tmp_path / "c" / "b.txt", "")
     write(tmp_path / "c" / "z.txt", "Never reached.")
     v = open_kb()
-    with pytest.raises(ReadError, match="b.txt"):
+    with pytest.raises(ReadError, match=r"b\.txt"):
         v.ingest(tmp_path / "c", strict=True)
     assert [d.key for d in v.documents()] == ["a.txt"]
     assert v.check().problems == ()

@@ -115,6 +115,11 @@ class LexicalIndex:
         return set(searcher.fast_field_values("passage", [address for _, address in found]))
 
 
+def exists(store: Store) -> bool:
+    """Whether the store has a BM25 index."""
+    return (store.index_folder / _FORMAT / "meta.json").is_file()
+
+
 def open_index(store: Store) -> LexicalIndex:
     """Open the store's BM25 index as it is now."""
     return LexicalIndex(store.index_folder / _FORMAT)
@@ -146,7 +151,7 @@ def sync(store: Store, *, on_progress: Callable[[int], None] | None = None, batc
 def indexed_ids(store: Store) -> set[int]:
     """Passages that the index holds; none if it is missing or damaged."""
     folder = store.index_folder / _FORMAT
-    if not (folder / "meta.json").is_file():
+    if not exists(store):
         return set()
     try:
         return LexicalIndex(folder).ids()

@@ -10,9 +10,11 @@ from veridical.answer.context import Style
 from veridical.answer.extract import extract_answer
 from veridical.answer.generate import generate_answer
 from veridical.corpus.fields import iso_date
+from veridical.corpus.readers.base import clean
 from veridical.errors import InputError, LLMError, ModelError
 from veridical.llm.base import LLM
 from veridical.methods.base import Method
+from veridical.pipeline import beliefs
 from veridical.pipeline.progress import Stages
 from veridical.pipeline.ranking import Ranked, conflicts_among, rank
 from veridical.pipeline.retrieval import POOL, Pool, Retriever, RetrieverName
@@ -42,14 +44,15 @@ class Question:
     as_of: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "text", clean(self.text))
         if not self.text.strip():
             raise InputError("The question is empty.", 'Ask something, as in: veridical ask "Which port?"')
         if len(self.text) > _MAX_QUESTION_CHARS:
             raise InputError(
                 f"The question has {len(self.text):,} characters; the limit is {_MAX_QUESTION_CHARS:,}."
             )
-        if not 1 <= self.top_k <= POOL:
-            raise InputError(f"top_k must be from 1 to {POOL}, not {self.top_k}.")
+        if not isinstance(self.top_k, int) or not 1 <= self.top_k <= POOL:
+            raise InputError(f"top_k must be a whole number from 1 to {POOL}, not {self.top_k!r}.")
         if self.trust_weight is not None and not 0.0 <= self.trust_weight <= 1.0:
             raise InputError(f"The trust weight must lie between 0 and 1; {self.trust_weight:g} does not.")
         if self.as_of is not None:
@@ -97,14 +100,15 @@ def ask(
             trust_weight=question.trust_weight,
             as_of=question.as_of,
         )
-        notes = _notes(pool, ranked, built, question, values.state(connection, f"calibrated:{method.name}"))
+        said_of_trust = beliefs.uncalibrated_note(connection, method.name)
+        notes = _notes(pool, ranked, built, question, said_of_trust)
     conflicts = conflicts_among(ranked.hits, ranked.relations)
     with stages.run("answer"):
         said = _answer(store, question, pool, ranked.hits, conflicts, llm, method, retriever.encoder_name)
         if fall_back and llm is not None and _unusable(said):
             why = f"The model {llm.name} gave nothing usable, so the answer is extracted."
-            said = _extract(store, question, pool, ranked.hits, retriever.encoder_name)
-            said = replace(said, notes=(why, *said.notes))
+            failed, said = said, _extract(store, question, pool, ranked.hits, retriever.encoder_name)
+            said = replace(said, notes=(why, *failed.notes, *said.notes))
     answer = Answer(
         id=0,
         question=question.text,
@@ -122,7 +126,7 @@ def ask(
         return replace(answer, id=answers.put(connection, answer))
 
 
-def _notes(pool: Pool, ranked: Ranked, built: bool, question: Question, calibrated: str) -> tuple[str, ...]:
+def _notes(pool: Pool, ranked: Ranked, built: bool, question: Question, trust_note: str) -> tuple[str, ...]:
     notes = []
     if not built:
         notes.append(
@@ -132,8 +136,8 @@ def _notes(pool: Pool, ranked: Ranked, built: bool, question: Question, calibrat
         notes.append(pool.note)
     if ranked.n_left_out:
         notes.append(f"{ranked.n_left_out} passages dated after {question.as_of} were left out.")
-    if built and question.use_trust and calibrated == "no" and any(h.trust is not None for h in ranked.hits):
-        notes.append("Trust is uncalibrated: fewer than ten documents have been judged.")
+    if trust_note and question.use_trust and any(hit.trust is not None for hit in ranked.hits):
+        notes.append(trust_note)
     return tuple(notes)
 
 

@@ -16,6 +16,7 @@ from veridical.graph.build import LoadedGraph, load_graph
 from veridical.methods.base import Method, TrustState
 from veridical.stores import derived, documents, values
 from veridical.stores.derived import NodeTrust
+from veridical.trust.calibrate import MIN_JUDGED
 from veridical.types import NodeKind, TrustChange
 
 _MOVED = 0.005  # half a step of the two decimals that are shown
@@ -88,6 +89,19 @@ def update_all(connection: sa.Connection, first: Method) -> Beliefs:
         if name != first.name and name in registry.names("methods"):
             update(connection, method_named(name), beliefs.loaded)
     return beliefs
+
+
+def uncalibrated_note(connection: sa.Connection, method: str) -> str:
+    """What to say of trust that is not calibrated; empty where it is, or where there is none."""
+    if values.state(connection, f"calibrated:{method}") != "no":
+        return ""
+    n_judged = len({item.document_id for item in record.every(connection) if item.state == "active"})
+    if not n_judged:
+        return ""
+    if n_judged >= MIN_JUDGED:
+        return f"Method {method} does not calibrate trust."
+    judged = "1 document has" if n_judged == 1 else f"{n_judged} documents have"
+    return f"Trust is uncalibrated: {judged} been judged, {MIN_JUDGED} are needed."
 
 
 def mark_behind(connection: sa.Connection) -> None:

@@ -52,6 +52,9 @@ def run(store: Store, encoder: TextEncoder, nli: NLIModel, method: Method, stage
         pairs = _neighbours(store, encoder)
     n_judged = _judge(store, encoder, nli, pairs, stages)
     with stages.run("trust"), store.write() as connection:
+        # Judgements of an earlier model stand until those of this one are complete.
+        outdated = derived.judged_pairs(connection, nli.name) - set(pairs)
+        derived.forget_judgements(connection, nli.name, outdated)
         loaded = load_graph(connection)
         beliefs.update_all(connection, method)
         values.set_state(connection, "built", "yes")
@@ -101,7 +104,8 @@ def estimate(store: Store, encoder: TextEncoder, nli: NLIModel, method: Method) 
 
 
 def _embed(store: Store, encoder: TextEncoder, stages: Stages) -> int:
-    with store.read() as connection:
+    with store.write() as connection:
+        derived.use_encoder(connection, encoder.name)
         missing = derived.without_vectors(connection, encoder.name)
     with stages.run("embedding", len(missing), "passages") as progress:
         for part in documents.chunks(missing, ENCODE_BATCH):
@@ -172,10 +176,7 @@ def _judge(
 ) -> int:
     with store.read() as connection:
         known = derived.judged_pairs(connection, nli.name)
-    wanted = set(pairs)
     todo = [pair for pair in pairs if pair not in known]
-    with store.write() as connection:
-        derived.forget_judgements(connection, nli.name, known - wanted)
     with stages.run("relations", len(todo), "pairs") as progress:
         for part in documents.chunks(todo, JUDGE_BATCH):
             with store.read() as connection:

@@ -130,9 +130,12 @@ def _trust(connection: sa.Connection) -> Iterator[str]:
 
 def _indexes(connection: sa.Connection, store: Store) -> Iterator[str]:
     live = set(connection.execute(sa.select(schema.passages.c.id)).scalars())
-    gone = len(bm25.indexed_ids(store) - live)
-    if gone:
+    held = bm25.indexed_ids(store)
+    if held - live:
+        gone = len(held - live)
         yield f"The BM25 index holds {gone} passages that are gone; 'veridical build' removes them."
+    if live and not held:
+        yield "The BM25 index is missing or damaged; 'veridical build' makes it again."
     stamp = values.state(connection, "dense")
     if stamp:
         index = dense.open_index(store, stamp)

@@ -107,6 +107,7 @@ def overview(store: Store, method: Method) -> TrustOverview:
         everything = documents.every(connection)
         calibrated = values.state(connection, f"calibrated:{method.name}") == "yes"
         built = bool(values.state(connection, "built"))
+        uncalibrated = beliefs.uncalibrated_note(connection, method.name)
     judged = {item.document_id for item in feedback if item.state == "active"}
     nodes = [
         _node(
@@ -122,7 +123,7 @@ def overview(store: Store, method: Method) -> TrustOverview:
     ]
     sources = _sources(everything, known, judged)
     return TrustOverview(
-        method.name, calibrated, _ordered(nodes), _ordered(sources), _notes(built, calibrated, len(judged))
+        method.name, calibrated, _ordered(nodes), _ordered(sources), _notes(built, len(judged), uncalibrated)
     )
 
 
@@ -168,7 +169,7 @@ def explain(store: Store, method: Method, ref: str, *, top: int = 10) -> Explana
         relations=_relations(found, names, relations),
         feedback=tuple(item for item in feedback if item.key == document.key),
         sources=_ordered(_sources(list(everything.values()), known, judged)),
-        notes=state.notes if built and judged else _notes(built, state.calibrated, len(judged)),
+        notes=state.notes if built and judged else _notes(built, len(judged), ""),
     )
 
 
@@ -269,11 +270,9 @@ def _ordered(nodes: Sequence[TrustedNode]) -> tuple[TrustedNode, ...]:
     return tuple(sorted(nodes, key=lambda node: -(0.5 if node.trust is None else node.trust)))
 
 
-def _notes(built: bool, calibrated: bool, n_judged: int) -> tuple[str, ...]:
+def _notes(built: bool, n_judged: int, uncalibrated: str) -> tuple[str, ...]:
     if not built:
         return ("This knowledge base is not built yet; run 'veridical build'.",)
     if not n_judged:
         return ("No document has been judged yet, so nothing is known of any; see 'veridical feedback'.",)
-    if not calibrated:
-        return (f"Trust is uncalibrated: {n_judged} documents have been judged, ten are needed.",)
-    return ()
+    return (uncalibrated,) if uncalibrated else ()

@@ -15,7 +15,7 @@ from veridical.index import bm25
 from veridical.llm.base import LLM
 from veridical.methods.base import Method
 from veridical.pipeline import asking, backup, beliefs, building, checking, explaining, ingesting, reranking
-from veridical.pipeline.models import ENCODER, Models
+from veridical.pipeline.models import Models
 from veridical.pipeline.progress import Progress, Stages
 from veridical.pipeline.retrieval import Retriever, check_retriever
 from veridical.settings import Settings
@@ -219,11 +219,12 @@ class Veridical:
         if dry_run:
             return building.estimate(self.store, encoder, backend, chosen)
         with self.store.exclusive("build"):
-            with self.store.write() as connection:
+            report = building.run(self.store, encoder, backend, chosen, Stages(self._progress))
+            with self.store.write() as connection:  # only now that they are known to work
                 for name, value in (("method", method), ("nli", nli)):
                     if value is not None:
                         values.set_setting(connection, name, value)
-            return building.run(self.store, encoder, backend, chosen, Stages(self._progress))
+        return report
 
     def trust(self, *, method: str | None = None) -> explaining.TrustOverview:
         """Every document and source with its trust, most trusted first."""
@@ -400,7 +401,7 @@ class Veridical:
 
     def status(self) -> checking.StatusReport:
         """What is here, and what is behind."""
-        return checking.status(self.store, method=self.setting("method"), encoder=ENCODER)
+        return checking.status(self.store, method=self.setting("method"), encoder=self.models.encoder.name)
 
     def check(self) -> checking.CheckReport:
         """Prove that nothing dangles, or say what does."""

@@ -93,8 +93,7 @@ class Retriever:
 
     def _search_lexical(self, question: str, top_k: int) -> list[tuple[int, float]]:
         if self._lexical is None:
-            folder = self._store.index_folder / "bm25-1"
-            if not folder.is_dir():
+            if not bm25.exists(self._store):
                 return []
             self._lexical = bm25.open_index(self._store)
         return self._lexical.search(question, top_k)

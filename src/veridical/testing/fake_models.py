@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from veridical.corpus.split import sentences
 from veridical.llm.base import LLM
 from veridical.nli.base import NLIModel
+from veridical.settings import Settings
 from veridical.testing.fakes import NEUTRAL, HashEncoder, ScriptedNLI
 from veridical.types import NLIResult, Span
 
@@ -15,7 +17,7 @@ _WORD = re.compile(r"[^\W\d]+")
 
 
 class FakeModels:
-    """Stands where `veridical.pipeline.models.Models` does.
+    """Stands where `veridical.pipeline.models.Models` does; ``llm`` stands for the embedded model.
 
     Parameters
     ----------
@@ -26,6 +28,7 @@ class FakeModels:
     """
 
     def __init__(self, *, nli: NLIModel | None = None, llm: LLM | None = None) -> None:
+        self.settings = Settings(models_dir=Path("no-models"), offline=True)
         self.encoder = HashEncoder()
         self._nli = nli or ScriptedNLI(by_numbers, name="numbers-1")
         self._llm = llm
