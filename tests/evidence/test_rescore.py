@@ -12,6 +12,7 @@ from veridical.evidence.rescore import (
     RelevanceModel,
     additive,
     behind_successors,
+    falling,
     is_neutral,
     relevance_model,
     usefulness,
@@ -53,9 +54,27 @@ def test_relevance_never_rises_along_the_retrievers_order(numbers, kind):
 
 def test_a_few_unknown_cosines_count_as_the_farthest_known():
     model = RelevanceModel(14.0, 0.4, 10.0, 0.7)
-    log_p = model.log_probability([3.0, 2.0, 1.0], [0.2, np.nan, 0.6], dense=False)
+    log_p = model.log_probability([3.0, 2.0, 1.0], [0.6, np.nan, 0.2], dense=False)
     expected = model.log_probability([0.6, 0.2, 0.2], [], dense=True)
     np.testing.assert_allclose(log_p, expected)
+
+
+@given(POOLS)
+def test_the_nearest_falling_sequence_falls_keeps_the_mean_and_leaves_a_falling_one_alone(values):
+    found = falling(values)
+    assert (np.diff(found) <= 1e-12).all()
+    assert found.mean() == pytest.approx(values.mean(), abs=1e-9)
+    np.testing.assert_allclose(falling(found), found, atol=1e-12)
+
+
+def test_the_nearest_falling_sequence_is_that_of_least_squares():
+    np.testing.assert_allclose(falling(np.array([3.0, 1.0, 2.0, 2.0, 0.0])), [3, 5 / 3, 5 / 3, 5 / 3, 0])
+
+
+def test_a_passage_that_only_the_words_put_first_does_not_borrow_relevance():
+    model = RelevanceModel(14.0, 0.4, 10.0, 0.7)
+    log_p = model.log_probability([9.0, 8.0, 7.0], [0.1, 0.6, 0.05], dense=False)
+    assert log_p[0] == log_p[1] > log_p[2]
 
 
 def test_a_pool_of_zero_bm25_is_one_tie():

@@ -73,9 +73,7 @@ def pools(corpus: Corpus, texts: Float32Array, questions: Float32Array) -> dict[
         for name, pairs in (("bm25", words), ("hybrid", fused)):
             documents = np.array([i for i, _ in pairs], dtype=np.int64)
             numbers = np.array([value for _, value in pairs], dtype=np.float64)
-            # The pipeline's BM25 computes no vector of the question, and so knows no cosine.
-            similarity = cosines[documents] if name == "hybrid" else np.full(len(pairs), np.nan)
-            found[name].append(Pool(documents, numbers, similarity, name))
+            found[name].append(Pool(documents, numbers, cosines[documents], name))
     return found
 
 

@@ -59,11 +59,12 @@ class RelevanceModel:
     def log_probability(
         self, relevance: npt.ArrayLike, similarity: npt.ArrayLike, *, dense: bool
     ) -> FloatArray:
-        """Return ``log P(relevant)`` of each member of a pool, falling with the retriever's order.
+        """Return ``log P(relevant)`` of each member of a pool, never rising along the retriever's order.
 
-        The pool's cosines say how many passages are relevant and how steeply relevance falls; the retriever
-        says which ones. So where the order is not the cosine's (BM25, hybrid), the i-th passage gets the i-th
-        largest probability. Every retriever is thereby on one scale, and equal trust leaves its order alone.
+        Where the order is not the cosine's (BM25, hybrid), the cosines say how probable relevance is and the
+        retriever in which order it falls: the probabilities are those nearest to the cosines' (least squares)
+        that do not rise along the retriever's order. Every retriever is thereby on one scale, and equal trust
+        leaves its order alone.
 
         Parameters
         ----------
@@ -75,19 +76,39 @@ class RelevanceModel:
             Whether ``relevance`` itself is the cosine.
         """
         numbers = np.asarray(relevance, dtype=np.float64)
-        cosines = numbers if dense else np.asarray(similarity, dtype=np.float64)
+        if dense:
+            return _log_expit(self.cosine_slope * (numbers - self.cosine_middle))
+        cosines = np.asarray(similarity, dtype=np.float64)
         known = ~np.isnan(cosines)
         if known.any():
             # What has no cosine is taken to be as far away as the farthest that has one.
             filled = np.where(known, cosines, cosines[known].min())
-            ordered = filled if dense else np.sort(filled)[::-1]
-            logits = self.cosine_slope * (ordered - self.cosine_middle)
-        else:
-            best = float(numbers.max(initial=0.0))
-            ratios = numbers / best if best > 0 else np.ones_like(numbers)
-            logits = self.ratio_slope * (ratios - self.ratio_middle)
-        result: FloatArray = -np.logaddexp(0.0, -logits)
-        return result
+            logs = _log_expit(self.cosine_slope * (filled - self.cosine_middle))
+            return np.log(falling(np.exp(logs)))
+        best = float(numbers.max(initial=0.0))
+        ratios = numbers / best if best > 0 else np.ones_like(numbers)
+        return _log_expit(self.ratio_slope * (ratios - self.ratio_middle))
+
+
+def falling(values: FloatArray) -> FloatArray:
+    """Return the sequence nearest to ``values``, shape (p,), that never rises (pool adjacent violators)."""
+    means: list[float] = []
+    sizes: list[int] = []
+    for value in values.tolist():
+        mean, size = value, 1
+        while means and means[-1] <= mean:
+            mean = (means[-1] * sizes[-1] + mean * size) / (sizes[-1] + size)
+            size += sizes.pop()
+            means.pop()
+        means.append(mean)
+        sizes.append(size)
+    result: FloatArray = np.repeat(np.array(means, dtype=np.float64), np.array(sizes, dtype=np.int64))
+    return result
+
+
+def _log_expit(logits: FloatArray) -> FloatArray:
+    result: FloatArray = -np.logaddexp(0.0, -logits)
+    return result
 
 
 @cache

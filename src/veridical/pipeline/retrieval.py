@@ -65,16 +65,21 @@ class Retriever:
 
     def retrieve(self, question: str, *, retriever: RetrieverName = "hybrid", top_k: int = POOL) -> Pool:
         """Return the pool for a question."""
-        index = None if retriever == "bm25" else self._dense_index()
+        index = self._dense_index()
         note = ""
-        if retriever != "bm25" and (index is None or not len(index)):
-            note = "There are no vectors yet, so this is plain BM25; run 'veridical build'."
+        if index is None or not len(index):
+            if retriever != "bm25":
+                note = "There are no vectors yet, so this is plain BM25; run 'veridical build'."
             retriever, index = "bm25", None
         vector = None if index is None else self._encoder.encode([question])[0]
         lexical = [] if retriever == "dense" else self._search_lexical(question, top_k)
         if index is None or vector is None:
             ids, relevance = _unzip(lexical)
             return Pool("bm25", ids, relevance, [float("nan")] * len(ids), None, note)
+        if retriever == "bm25":  # the order is BM25's; cosines say how relevant is relevant
+            ids, relevance = _unzip(lexical)
+            cosines = index.cosines(ids, vector)
+            return Pool("bm25", ids, relevance, [cosines.get(i, float("nan")) for i in ids], vector)
         near = index.search(vector, top_k)
         if retriever == "dense":
             ids, relevance = _unzip(near)
