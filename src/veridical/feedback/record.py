@@ -7,30 +7,45 @@ a plant: after an edit the old feedback stays on record, is shown as stale, and 
 from __future__ import annotations
 
 import json
-import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
+from veridical.corpus.readers.base import clean, clean_line
 from veridical.errors import InputError, NotFoundError
 from veridical.graph.arrays import Anchors
 from veridical.stores import answers, documents, schema
 from veridical.stores.documents import inserted_id
 from veridical.types import Feedback
 
+MIN_WEIGHT, MAX_WEIGHT = 1e-6, 1e6
 _FIELDS = ("key", "version", "value", "weight", "by", "note", "at", "answer_id", "undone_at")
 
 
 def check_value(value: float) -> float:
     """Return the value if it is a number in [0, 1], else raise InputError."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise InputError(f"A feedback value must be a number from 0 (bad) to 1 (good), not {value!r}.")
-    if not 0.0 <= value <= 1.0:
-        raise InputError(f"A feedback value must lie between 0 (bad) and 1 (good); {value:g} does not.")
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= value <= 1.0:
+        raise InputError(f"A feedback value must be a number from 0 (bad) to 1 (good), not {_shown(value)}.")
     return float(value)
+
+
+def check_weight(weight: float) -> float:
+    """Return the weight if it is a number from 1e-6 to 1e6, else raise InputError."""
+    if isinstance(weight, bool) or not isinstance(weight, Real) or not MIN_WEIGHT <= weight <= MAX_WEIGHT:
+        raise InputError(
+            f"A feedback weight must be a number from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}, not {_shown(weight)}."
+        )
+    return float(weight)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def add(
@@ -45,7 +60,7 @@ def add(
     value
         1 good, 0 bad, or a grade between.
     weight
-        How much it counts, > 0.
+        How much it counts beside other feedback, from 1e-6 to 1e6.
 
     Raises
     ------
@@ -55,8 +70,8 @@ def add(
         The value or weight is out of range.
     """
     value = check_value(value)
-    if not (math.isfinite(weight) and weight > 0):
-        raise InputError(f"A feedback weight must be a positive number, not {weight!r}.")
+    weight = check_weight(weight)
+    by, note = clean_line(by) or "anonymous", clean(note)
     answer_id = None
     if answers.is_ref(ref):
         answer_id, targets = answers.cited_documents(connection, ref)
@@ -71,6 +86,15 @@ def add(
         )
         ids.append(inserted_id(result))
     return [item for item in every(connection) if item.id in ids]
+
+
+def not_counted(feedback: Sequence[Feedback]) -> tuple[str, ...]:
+    """Say how many of these do not count although nobody took them back."""
+    n = sum(item.state in ("stale", "gone") for item in feedback)
+    if not n:
+        return ()
+    of = "This judgement does" if n == len(feedback) == 1 else f"{n} of {len(feedback)} judgements do"
+    return (f"{of} not count: the document has changed since, or is gone.",)
 
 
 def undo(connection: sa.Connection, ref: str) -> list[Feedback]:
@@ -144,7 +168,7 @@ def anchors(feedback: Sequence[Feedback], document_ids: Sequence[int]) -> Anchor
     numbers = sorted(totals)
     weights = np.array([totals[n][0] for n in numbers], dtype=np.float64)
     sums = np.array([totals[n][1] for n in numbers], dtype=np.float64)
-    return Anchors(np.array(numbers, dtype=np.int64), sums / np.maximum(weights, 1e-300), weights)
+    return Anchors(np.array(numbers, dtype=np.int64), sums / weights, weights)
 
 
 def export_lines(feedback: Iterable[Feedback]) -> Iterable[str]:
@@ -165,18 +189,19 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], *, where: str)
     InputError
         A line is not exported feedback; nothing of the file is kept, and the message names the line.
     """
-    known = {_identity(dict(row)) for row in connection.execute(sa.select(schema.feedback)).mappings()}
+    # Counted, as one person may have given the same judgement several times within a second.
+    known = Counter(_identity(dict(row)) for row in connection.execute(sa.select(schema.feedback)).mappings())
     new = []
     n_known = 0
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         row = _parse(line, f"{where}, line {number}")
-        if _identity(row) in known:
+        if known[_identity(row)] > 0:
+            known[_identity(row)] -= 1
             n_known += 1
-            continue
-        known.add(_identity(row))
-        new.append(row)
+        else:
+            new.append(row)
     if new:
         connection.execute(schema.feedback.insert(), new)
     return len(new), n_known
@@ -196,17 +221,16 @@ def _parse(line: str, where: str) -> dict[str, Any]:
             if not isinstance(row[name], str) or not row[name]:
                 raise ValueError(f"field {name!r} is missing or no text")
         row["value"] = check_value(raw.get("value"))  # type: ignore[arg-type]
-        weight = raw.get("weight", 1.0)
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight < math.inf:
-            raise ValueError(f"weight {weight!r} is not a positive number")
-        row["weight"] = float(weight)
+        row["weight"] = check_weight(raw.get("weight", 1.0))
         row["by"] = str(raw.get("by") or "anonymous")
         row["note"] = str(raw.get("note") or "")
         row["answer_id"] = None  # answers do not travel with feedback
         undone = raw.get("undone_at")
         row["undone_at"] = undone if isinstance(undone, str) else None
+        "".join(value for value in row.values() if isinstance(value, str)).encode("utf-8")
         return row
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise InputError(
-            f"{where}: {error}.", "Each line must be an object as 'veridical feedback export' writes it."
+            f"{where}: {str(error).rstrip('.')}.",
+            "Each line must be an object as 'veridical feedback export' writes it.",
         ) from error

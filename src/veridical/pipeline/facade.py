@@ -299,13 +299,12 @@ class Veridical:
         with self.store.write() as connection:
             recorded = change(connection)
             if not values.state(connection, "built"):
-                note = "Recorded. It counts from the first 'veridical build' on."
-                return FeedbackReport(tuple(recorded), (), 0, False, (note,))
+                notes = ("It counts from the first 'veridical build' on.", *record.not_counted(recorded))
+                return FeedbackReport(tuple(recorded), (), 0, False, notes)
             believed = beliefs.update_all(connection, method)
         state = believed.state
-        return FeedbackReport(
-            tuple(recorded), believed.changes, believed.n_moved, state.calibrated, state.notes
-        )
+        notes = (*record.not_counted(recorded), *state.notes)
+        return FeedbackReport(tuple(recorded), believed.changes, believed.n_moved, state.calibrated, notes)
 
     # --- questions ---
 

@@ -180,6 +180,7 @@ def find(connection: sa.Connection, ref: str) -> Document:
         There is none; the hint names near keys.
     """
     table = schema.documents
+    ref = ref.encode("utf-8", "replace").decode("utf-8")
     match = re.fullmatch(r"d(\d{1,18})", ref.strip())
     wanted = [table.c.id == int(match[1])] if match else []
     for condition in (*wanted, table.c.key == ref):  # a key may look like a short id; the id comes first

@@ -1,0 +1,313 @@
+"""Feedback: recorded, averaged, bound to a version, reversible, and carried from one place to another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from veridical import Veridical
+from veridical.errors import InputError, NotFoundError
+from veridical.testing.fake_models import FakeModels
+
+PAGES = {
+    "handbook/port.md": "The port of the gateway is 443 for all of the staff.",
+    "wiki/port.md": "The port of the gateway is 443 for all of the staff, says wiki.",
+    "blog/port.md": "The port of the gateway is 8080 for all of the staff.",
+    "blog/tea.md": "Tea is served at 4 in the small kitchen.",
+    "wiki/tea.md": "Coffee is served at 3 in the large hall.",
+}
+
+
+def write(root: Path, pages: dict[str, str]) -> Path:
+    for key, text in pages.items():
+        (root / key).parent.mkdir(parents=True, exist_ok=True)
+        (root / key).write_text(text, "utf-8")
+    return root
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return write(tmp_path / "corpus", PAGES)
+
+
+def opened(path: Path) -> Veridical:
+    v = Veridical.open(path)
+    v.models = FakeModels()
+    return v
+
+
+@pytest.fixture
+def v(tmp_path: Path, corpus: Path) -> Iterator[Veridical]:
+    with opened(tmp_path / "kb") as kb:
+        kb.ingest(corpus)
+        kb.build()
+        yield kb
+
+
+def trusts(v: Veridical) -> dict[str, float | None]:
+    found = v.trust()
+    return {node.ref: node.trust for node in (*found.documents, *found.sources)}
+
+
+def assert_close(ours: dict[str, float | None], theirs: dict[str, float | None]) -> None:
+    assert ours.keys() == theirs.keys()
+    for key, trust in ours.items():
+        if trust is None or theirs[key] is None:
+            assert trust is theirs[key] is None, key
+        else:
+            assert trust == pytest.approx(theirs[key], abs=1e-8), key
+
+
+def test_good_raises_and_bad_lowers_and_neighbours_follow(v: Veridical) -> None:
+    v.feedback("handbook/port.md", "good")
+    trust = {d.key: trusts(v)[d.ref] for d in v.documents()}
+    assert trust["handbook/port.md"] > 0.9
+    assert trust["blog/port.md"] < 0.5
+    v.undo_feedback("f1")
+    v.feedback("handbook/port.md", "bad")
+    trust = {d.key: trusts(v)[d.ref] for d in v.documents()}
+    assert trust["handbook/port.md"] < 0.1
+    assert trust["blog/port.md"] > 0.5
+
+
+def test_feedback_says_what_moved_from_where_to_where(v: Veridical) -> None:
+    before = trusts(v)
+    report = v.feedback("handbook/port.md", "good")
+    after = trusts(v)
+    [recorded] = report.recorded
+    assert (recorded.ref, recorded.value, recorded.state) == ("f1", 1.0, "active")
+    assert report.moved[0].key == recorded_ref(v, "handbook/port.md")
+    for change in report.moved:
+        assert (change.before, change.after) == (before[change.key], after[change.key])
+    sizes = [abs((c.after or 0.5) - (c.before or 0.5)) for c in report.moved]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def recorded_ref(v: Veridical, key: str) -> str:
+    return {d.key: d.ref for d in v.documents()}[key]
+
+
+def test_below_ten_judged_documents_trust_is_called_uncalibrated(v: Veridical) -> None:
+    report = v.feedback("d1", "good")
+    assert not report.calibrated
+    assert any("ncalibrated" in note for note in report.notes)
+    assert any("1 document has been judged" in note for note in v.trust().notes)
+
+
+def test_ten_judged_documents_calibrate(tmp_path: Path) -> None:
+    pages = {f"{s}/p{i}.md": f"{s} says that room {i} has {i + 3} chairs." for s in "ab" for i in range(8)}
+    with opened(tmp_path / "kb") as v:
+        v.ingest(write(tmp_path / "c", pages))
+        v.build()
+        reports = [v.feedback(f"{s}/p{i}.md", good) for i in range(6) for s, good in (("a", 1.0), ("b", 0.0))]
+        assert [report.calibrated for report in reports] == [False] * 9 + [True] * 3
+        assert v.trust().calibrated
+        assert v.trust().notes == ()
+
+
+def test_feedback_on_an_answer_goes_to_the_documents_it_cited(v: Veridical) -> None:
+    answer = v.ask("What is the port of the gateway?")
+    cited = {c.document_id for c in answer.citations}
+    report = v.feedback(answer.ref, "bad", by="anna", note="no")
+    assert {f.document_id for f in report.recorded} == cited
+    assert {(f.answer_id, f.by, f.note, f.value) for f in report.recorded} == {(answer.id, "anna", "no", 0.0)}
+    undone = v.undo_feedback(answer.ref)
+    assert {f.state for f in undone.recorded} == {"undone"}
+    assert all(trust is None for trust in trusts(v).values())
+
+
+def test_an_answer_that_cited_nothing_takes_no_feedback(v: Veridical) -> None:
+    v.ask("zzz qqq", retriever="bm25")
+    with pytest.raises(NotFoundError, match="cited no document"):
+        v.feedback("a1", "good")
+    with pytest.raises(NotFoundError, match="no answer a9"):
+        v.feedback("a9", "good")
+
+
+@pytest.mark.parametrize("method", ["veridical", "trustprop"])
+def test_undo_restores_trust(v: Veridical, method: str) -> None:
+    v.build(method=method)
+    v.feedback("handbook/port.md", "good")
+    v.feedback("blog/tea.md", 0.2)
+    before = trusts(v)
+    v.feedback("wiki/tea.md", "bad", weight=3)
+    v.feedback("handbook/port.md", "bad")
+    assert trusts(v) != before
+    v.undo_feedback("f4")
+    v.undo_feedback("f3")
+    assert_close(trusts(v), before)
+
+
+def test_undone_feedback_stays_on_record_and_cannot_be_undone_twice(v: Veridical) -> None:
+    v.feedback("d1", "good")
+    v.undo_feedback("f1")
+    assert [f.state for f in v.list_feedback()] == ["undone"]
+    for ref in ("f1", "f2", "a1", "d1", "nonsense"):
+        with pytest.raises(NotFoundError):
+            v.undo_feedback(ref)
+
+
+def test_repeated_feedback_is_averaged_by_weight(v: Veridical, tmp_path: Path, corpus: Path) -> None:
+    v.feedback("d1", 1.0, weight=3)
+    v.feedback("d1", 0.0, weight=1)
+    with opened(tmp_path / "other") as other:
+        other.ingest(corpus)
+        other.build()
+        other.feedback("d1", 0.75, weight=4)
+        assert_close(trusts(v), trusts(other))
+
+
+def test_more_weight_moves_more(v: Veridical) -> None:
+    v.feedback("d1", 0.8, weight=0.1)
+    light = trusts(v)["blog"]
+    v.undo_feedback("f1")
+    v.feedback("d1", 0.8, weight=10)
+    assert trusts(v)["blog"] > light > 0.5
+
+
+def test_order_of_feedback_does_not_matter(v: Veridical) -> None:
+    votes = [("d1", 1.0), ("d2", 0.0), ("d3", 0.3)]
+    for ref, value in votes:
+        v.feedback(ref, value)
+    forward = trusts(v)
+    for item in v.list_feedback():
+        v.undo_feedback(item.ref)
+    for ref, value in reversed(votes):
+        v.feedback(ref, value)
+    assert_close(trusts(v), forward)
+
+
+def test_feedback_on_an_edited_document_is_stale_until_the_text_comes_back(
+    v: Veridical, corpus: Path
+) -> None:
+    v.feedback("handbook/port.md", "good")
+    before = trusts(v)
+    write(corpus, {"handbook/port.md": "The port of the gateway is 666 for all of the staff."})
+    v.ingest(corpus)
+    assert [f.state for f in v.list_feedback()] == ["stale"]
+    assert all(trust is None for trust in trusts(v).values())
+    v.build()
+    assert all(trust is None for trust in trusts(v).values())
+    write(corpus, PAGES)
+    v.ingest(corpus)
+    v.build()
+    assert [f.state for f in v.list_feedback()] == ["active"]
+    assert_close(trusts(v), before)
+
+
+def test_feedback_on_an_old_answer_is_stale_and_says_so(v: Veridical, corpus: Path) -> None:
+    answer = v.ask("What is the port of the gateway?")
+    write(corpus, {key: text + " Really." for key, text in PAGES.items()})
+    v.ingest(corpus)
+    report = v.feedback(answer.ref, "good")
+    assert {f.state for f in report.recorded} == {"stale"}
+    assert any("does not count" in note for note in report.notes)
+
+
+def test_feedback_on_a_deleted_document_is_gone_and_returns_with_it(v: Veridical, corpus: Path) -> None:
+    v.feedback("handbook/port.md", "good")
+    before = {d.key: trusts(v)[d.ref] for d in v.documents()}
+    v.delete("handbook/port.md")
+    assert [f.state for f in v.list_feedback()] == ["gone"]
+    v.ingest(corpus)
+    v.build()
+    assert [f.state for f in v.list_feedback()] == ["active"]
+    after = {d.key: trusts(v)[d.ref] for d in v.documents()}
+    assert_close(after, before)
+
+
+def test_feedback_before_a_build_counts_from_the_build_on(tmp_path: Path, corpus: Path) -> None:
+    with opened(tmp_path / "kb") as v:
+        v.ingest(corpus)
+        report = v.feedback("handbook/port.md", "good")
+        assert report.moved == ()
+        assert any("veridical build" in note for note in report.notes)
+        v.build()
+        assert trusts(v)[recorded_ref(v, "handbook/port.md")] > 0.9
+
+
+@pytest.mark.parametrize("value", [-0.01, 1.01, float("nan"), float("inf"), True, None, "fine", 10**400])
+def test_a_value_that_is_no_grade_is_refused(v: Veridical, value: Any) -> None:
+    with pytest.raises(InputError):
+        v.feedback("d1", value)
+    assert v.list_feedback() == []
+
+
+@pytest.mark.parametrize("weight", [0, -1, float("nan"), float("inf"), 1e308, 1e-320, True, "2"])
+def test_a_weight_that_is_none_is_refused(v: Veridical, weight: Any) -> None:
+    with pytest.raises(InputError, match="weight"):
+        v.feedback("d1", 1.0, weight=weight)
+    assert v.list_feedback() == []
+
+
+def test_a_document_that_is_not_there_is_refused_with_near_names(v: Veridical) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        v.feedback("port.md", "good")
+    assert "handbook/port.md" in caught.value.hint
+    for ref in ("d99", "", "d", "d-1", "d99999999999999999999"):
+        with pytest.raises(NotFoundError):
+            v.feedback(ref, "good")
+
+
+def test_odd_names_and_notes_are_kept_as_text(v: Veridical) -> None:
+    v.feedback("d1", "good", by="anna\ud800", note="a\x00b\u2028c\n[red]")
+    lines = list(v.export_feedback())
+    assert len(lines) == 1
+    assert "[red]" in v.list_feedback()[0].note
+
+
+def test_export_and_import_carry_every_vote_to_another_place(
+    v: Veridical, tmp_path: Path, corpus: Path
+) -> None:
+    for _ in range(3):
+        v.feedback("d1", "good", by="anna")  # three equal votes within one second
+    v.feedback("d1", "bad", by="ben", note="line\u2028separator and ünïcode")
+    v.feedback("d2", 0.4, weight=2.5)
+    v.undo_feedback("f5")
+    lines = list(v.export_feedback())
+    with opened(tmp_path / "other") as other:
+        other.ingest(corpus)
+        other.build()
+        assert len(other.import_feedback(lines).recorded) == 5
+        assert_close(trusts(other), trusts(v))
+        kept = [(f.key, f.value, f.weight, f.by, f.note, f.at, f.state) for f in v.list_feedback()]
+        assert [
+            (f.key, f.value, f.weight, f.by, f.note, f.at, f.state) for f in other.list_feedback()
+        ] == kept
+        assert other.import_feedback(lines).recorded == ()
+        assert len(other.list_feedback()) == 5
+
+
+GOOD = {"key": "handbook/port.md", "version": "v", "value": 1.0, "at": "2024-01-01T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "not json",
+        "[]",
+        "3",
+        json.dumps({**GOOD, "value": 2}),
+        json.dumps({**GOOD, "value": "good"}),
+        json.dumps({**GOOD, "value": None}),
+        json.dumps({**GOOD, "value": 10**400}),
+        json.dumps({**GOOD, "weight": 0}),
+        json.dumps({**GOOD, "weight": 10**400}),
+        json.dumps({**GOOD, "weight": True}),
+        json.dumps({**GOOD, "key": ""}),
+        json.dumps({**GOOD, "version": 7}),
+        json.dumps({**GOOD, "at": None}),
+        json.dumps({**GOOD, "note": "\ud800"}),
+        '{"value": NaN}',
+        "[" * 100_000,
+    ],
+)
+def test_a_malformed_line_is_named_and_nothing_of_the_file_is_kept(v: Veridical, line: str) -> None:
+    with pytest.raises(InputError, match="votes, line 3") as caught:
+        v.import_feedback([json.dumps(GOOD), "", line], where="votes")
+    assert caught.value.hint
+    assert v.list_feedback() == []
