@@ -140,6 +140,7 @@ def main() -> int:
         "indexed": args.indexed,
         "asked": args.asked,
         "encoder": bench.encoder.name,
+        "nli": bench.nli.name if bench.nli else "none",
     }
     print(", ".join(f"{key} {value}" for key, value in about.items()))
     for name in names:
