@@ -11,7 +11,7 @@ from veridical.index.dense import top_rows
 
 N_NEIGHBOURS = 10
 MIN_SIMILARITY = 0.45
-_BLOCK = 1024
+_BLOCK_CELLS = 16_000_000  # cosines held at a time: 64 MB
 
 Float32Array = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -59,8 +59,9 @@ def update_neighbours(
     for row in np.flatnonzero(old & (expected > 0)):
         weakest[row] = min(known[int(ids[row])].values())
     changed: Neighbours = {}
-    for begin in range(0, len(redo), _BLOCK):
-        rows = redo[begin : begin + _BLOCK]
+    block = max(1, _BLOCK_CELLS // n)
+    for begin in range(0, len(redo), block):
+        rows = redo[begin : begin + block]
         cosines = vectors[rows] @ vectors.T
         cosines[document_of[rows][:, None] == document_of[None, :]] = -np.inf
         for row, line in zip(rows, cosines, strict=True):

@@ -6,6 +6,7 @@ import shutil
 import uuid
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 import numpy as np
 import numpy.typing as npt
@@ -42,21 +43,18 @@ class DenseIndex:
         if not len(self.ids) or top_k < 1:
             return []
         if self._ann is not None:
-            found = self._ann.search(vector, top_k)
-            pairs = [
-                (int(key), 1.0 - float(gap)) for key, gap in zip(found.keys, found.distances, strict=True)
-            ]
-            return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+            found = self.cosines([int(key) for key in self._ann.search(vector, top_k).keys], vector)
+            return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
         cosines = self.vectors @ vector
         return [(int(self.ids[row]), float(cosines[row])) for row in top_rows(cosines, top_k)]
 
     def cosines(self, passage_ids: list[int], vector: Float32Array) -> dict[int, float]:
         """Cosine of the question with each passage that has a vector."""
-        rows = np.searchsorted(self.ids, passage_ids)
-        inside = rows < len(self.ids)
-        rows = np.where(inside, rows, 0)
+        if not len(self.ids):
+            return {}
         wanted = np.array(passage_ids, dtype=np.int64)
-        good = inside & (self.ids[rows] == wanted) if len(self.ids) else np.zeros(len(wanted), dtype=bool)
+        rows = np.minimum(np.searchsorted(self.ids, wanted), len(self.ids) - 1)
+        good = self.ids[rows] == wanted
         found = self.vectors[rows[good]] @ vector
         return {int(i): float(c) for i, c in zip(wanted[good], found, strict=True)}
 
@@ -64,6 +62,8 @@ class DenseIndex:
 def top_rows(numbers: npt.NDArray[Any], top_k: int) -> IntArray:
     """Rows of the ``top_k`` largest numbers, largest first, ties by lower row."""
     n = len(numbers)
+    if top_k < 1:
+        return np.empty(0, dtype=np.int64)
     if top_k < n:
         threshold = np.partition(numbers, n - top_k)[n - top_k]
         rows = np.flatnonzero(numbers >= threshold)
@@ -81,13 +81,17 @@ def rebuild(store: Store, encoder: str) -> int:
     with store.read() as connection:
         ids, vectors = derived.all_vectors(connection, encoder)
         old = values.state(connection, "dense")
-    stamp = f"dense-{encoder}-{uuid.uuid4().hex[:12]}"
+    stamp = f"dense-{quote(encoder, safe='')}-{uuid.uuid4().hex[:12]}"
     folder = store.index_folder / stamp
     folder.mkdir(parents=True)
-    np.save(folder / "ids.npy", ids)
-    np.save(folder / "vectors.npy", vectors)
-    if len(ids) > EXACT_LIMIT:
-        _build_ann(ids, vectors, folder / "vectors.usearch")
+    try:
+        np.save(folder / "ids.npy", ids)
+        np.save(folder / "vectors.npy", vectors)
+        if len(ids) > EXACT_LIMIT:
+            _build_ann(ids, vectors, folder / "vectors.usearch")
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     with store.write() as connection:
         values.set_state(connection, "dense", stamp)
     for path in store.index_folder.glob("dense-*"):
@@ -102,19 +106,26 @@ def stamp_in_force(store: Store) -> str:
         return values.state(connection, "dense")
 
 
+def encoder_of(stamp: str) -> str:
+    """Name of the encoder whose vectors an index holds; empty for the empty stamp."""
+    return unquote(stamp.removeprefix("dense-").rpartition("-")[0])
+
+
 def open_index(store: Store, stamp: str) -> DenseIndex | None:
     """Open the dense index of that name, or ``None`` if it is not there."""
     folder = store.index_folder / stamp
     try:
         ids = np.load(folder / "ids.npy")
         vectors = np.load(folder / "vectors.npy", mmap_mode="r" if len(ids) > EXACT_LIMIT else None)
-    except (OSError, ValueError):
+        ann = _open_ann(folder / "vectors.usearch", vectors.shape[1]) if len(ids) > EXACT_LIMIT else None
+    except (OSError, ValueError, EOFError, RuntimeError):
         return None
-    ann = _open_ann(folder / "vectors.usearch", vectors.shape[1]) if len(ids) > EXACT_LIMIT else None
-    return DenseIndex(ids, vectors, ann)
+    return DenseIndex(ids, vectors, ann) if len(ids) == len(vectors) else None
 
 
 def _usearch(dimensions: int) -> Any:
+    import onnxruntime  # noqa: F401 - loaded after usearch, it kills the process (usearch 2.26, onnxruntime 1.32)
+
     try:
         from usearch.index import Index
     except ImportError as error:

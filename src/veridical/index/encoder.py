@@ -114,7 +114,9 @@ class Encoder:
         if not texts:
             return vectors
         self._load()
-        encodings = self._tokenizer.encode_batch(list(texts))
+        # A lone surrogate, as in an argument that was no UTF-8, is no text to the tokenizer.
+        readable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        encodings = self._tokenizer.encode_batch(readable)
         lengths = np.array([len(encoding.ids) for encoding in encodings])
         order = np.argsort(lengths, kind="stable")  # by length, so that little is spent on padding
         for begin in range(0, len(order), self.batch_size):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 RRF_K = 60
@@ -24,11 +25,11 @@ def fuse(runs: Sequence[Sequence[int]], top_k: int, *, k: int = RRF_K) -> list[t
     list of (id, fused relevance)
         Best first; ties go to the id with the better single rank, then to the lower id.
     """
-    total: dict[int, float] = {}
-    best: dict[int, int] = {}
+    ranks: dict[int, list[int]] = {}
     for run in runs:
         for rank, passage_id in enumerate(run, 1):
-            total[passage_id] = total.get(passage_id, 0.0) + 1.0 / (k + rank)
-            best[passage_id] = min(best.get(passage_id, rank), rank)
-    order = sorted(total, key=lambda passage_id: (-total[passage_id], best[passage_id], passage_id))
+            ranks.setdefault(passage_id, []).append(rank)
+    # Summed exactly, so that the order of the lists cannot break a tie.
+    total = {passage_id: math.fsum(1.0 / (k + rank) for rank in own) for passage_id, own in ranks.items()}
+    order = sorted(total, key=lambda passage_id: (-total[passage_id], min(ranks[passage_id]), passage_id))
     return [(passage_id, total[passage_id]) for passage_id in order[:top_k]]
