@@ -143,7 +143,7 @@ def drop_gone_vectors(store: Store) -> None:
     with store.read() as connection:
         live = connection.execute(sa.select(schema.passages.c.id)).scalars().all()
     if not np.isin(index.ids, np.array(live, dtype=np.int64)).all():
-        dense.rebuild(store, stamp.removeprefix("dense-").rpartition("-")[0])
+        dense.rebuild(store, dense.encoder_of(stamp))
 
 
 def _refresh_dense(store: Store, encoder: TextEncoder, *, changed: bool) -> None:
@@ -153,7 +153,7 @@ def _refresh_dense(store: Store, encoder: TextEncoder, *, changed: bool) -> None
         count = documents.count(connection)["passages"]
         ids, _ = derived.all_vectors(connection, encoder.name)
     stale = index is None or changed or len(index) != count or not np.array_equal(index.ids, ids)
-    if stale or f"dense-{encoder.name}-" not in stamp:
+    if stale or dense.encoder_of(stamp) != encoder.name:
         dense.rebuild(store, encoder.name)
 
 
