@@ -1,0 +1,144 @@
+"""Neighbour lists kept up to date are those of a computation from scratch."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from veridical.graph import candidates
+from veridical.graph.candidates import Neighbours, candidate_pairs, merged, update_neighbours
+
+# Directions on a small grid: cosines repeat exactly, so that ties are common.
+AXES = np.eye(6, dtype=np.float32)
+
+
+def from_scratch(ids: np.ndarray, owner: np.ndarray, vectors: np.ndarray, n: int) -> Neighbours:
+    lists: Neighbours = {}
+    cosines = vectors @ vectors.T
+    for row, passage_id in enumerate(ids.tolist()):
+        others = np.flatnonzero(owner != owner[row])
+        best = sorted(others.tolist(), key=lambda j: (-float(cosines[row, j]), int(ids[j])))[:n]
+        if best:
+            lists[passage_id] = {int(ids[j]): float(cosines[row, j]) for j in best}
+    return lists
+
+
+class Corpus:
+    """Passages with documents and vectors that come and go, and the lists kept for them."""
+
+    def __init__(self) -> None:
+        self.owner: dict[int, int] = {}
+        self.vector: dict[int, np.ndarray] = {}
+        self.lists: Neighbours = {}
+        self.next_id = 1
+
+    def add(self, document: int, vector: np.ndarray) -> None:
+        self.owner[self.next_id] = document
+        self.vector[self.next_id] = vector
+        self.next_id += 1
+
+    def remove(self, passage_id: int) -> None:
+        del self.owner[passage_id], self.vector[passage_id]
+        self.lists.pop(passage_id, None)
+        for near in self.lists.values():
+            near.pop(passage_id, None)
+        self.lists = {i: near for i, near in self.lists.items() if near}  # as the store gives them
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        ids = np.array(sorted(self.owner), dtype=np.int64)
+        owner = np.array([self.owner[int(i)] for i in ids], dtype=np.int64)
+        return ids, owner, np.array([self.vector[int(i)] for i in ids], dtype=np.float32).reshape(len(ids), 6)
+
+    def update(self, n: int) -> Neighbours:
+        before = {i: dict(near) for i, near in self.lists.items()}
+        changed = update_neighbours(*self.arrays(), self.lists, n_neighbours=n)
+        assert self.lists == before  # what was handed over is not touched
+        self.lists = merged(self.lists, changed, self.owner)
+        return changed
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "add", "add", "remove", "update"]), st.integers(0, 5), st.integers(0, 5)
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(STEPS, st.integers(1, 4))
+def test_lists_equal_those_from_scratch_after_any_changes(steps: list[tuple[str, int, int]], n: int) -> None:
+    corpus = Corpus()
+    for what, first, second in steps:
+        if what == "add":
+            corpus.add(first, AXES[second])
+        elif what == "remove" and corpus.owner:
+            corpus.remove(sorted(corpus.owner)[(first * 6 + second) % len(corpus.owner)])
+        elif what == "update":
+            corpus.update(n)
+            assert corpus.lists == from_scratch(*corpus.arrays(), n)
+    corpus.update(n)
+    assert corpus.lists == from_scratch(*corpus.arrays(), n)
+    assert corpus.update(n) == {}
+
+
+def random_corpus(n: int, n_documents: int, seed: int = 0) -> Corpus:
+    rng = np.random.default_rng(seed)
+    corpus = Corpus()
+    for number in range(n):
+        vector = rng.normal(size=6).astype(np.float32)
+        corpus.add(number % n_documents, vector / np.linalg.norm(vector))
+    return corpus
+
+
+def test_only_lists_that_a_newcomer_touches_are_returned() -> None:
+    corpus = Corpus()
+    for document in range(4):
+        corpus.add(document, AXES[0])
+    for document in range(4, 8):
+        corpus.add(document, AXES[1])
+    corpus.update(2)
+    assert corpus.update(2) == {}
+    corpus.add(9, (AXES[1] + 3 * AXES[2]) / np.float32(np.sqrt(10)))
+    changed = corpus.update(2)
+    assert set(changed) == {9}  # nobody's second neighbour is further away than this one
+    corpus.add(10, AXES[2])
+    assert set(corpus.update(2)) == {9, 10}
+
+
+def test_no_passage_has_a_neighbour_in_its_own_document() -> None:
+    corpus = random_corpus(60, 5)
+    corpus.update(4)
+    for passage_id, near in corpus.lists.items():
+        assert len(near) == 4
+        assert all(corpus.owner[j] != corpus.owner[passage_id] for j in near)
+
+
+def test_one_document_alone_has_no_neighbours() -> None:
+    corpus = random_corpus(5, 1)
+    assert corpus.update(3) == {}
+    assert update_neighbours(*Corpus().arrays(), {}) == {}
+
+
+def test_small_blocks_give_the_same_lists(monkeypatch) -> None:
+    corpus = random_corpus(50, 9)
+    expected = update_neighbours(*corpus.arrays(), {}, n_neighbours=5)
+    monkeypatch.setattr(candidates, "_BLOCK_CELLS", 120)
+    steps: list[int] = []
+    got = update_neighbours(*corpus.arrays(), {}, n_neighbours=5, on_progress=steps.append)
+    assert {i: set(near) for i, near in got.items()} == {i: set(near) for i, near in expected.items()}
+    assert sum(steps) == 50
+    assert len(steps) == 25
+
+
+def test_pairs_are_unordered_near_enough_and_named_once() -> None:
+    lists = {1: {2: 0.9, 5: 0.2}, 2: {1: 0.9, 3: 0.45}, 4: {2: 0.449}}
+    assert candidate_pairs(lists) == [(1, 2), (2, 3)]
+    assert candidate_pairs(lists, min_similarity=0.1) == [(1, 2), (1, 5), (2, 3), (2, 4)]
+    assert candidate_pairs({}) == []
+
+
+def test_lists_of_passages_that_went_are_dropped() -> None:
+    assert merged({1: {2: 0.5}, 3: {1: 0.5}}, {1: {4: 0.9}}, [1, 4]) == {1: {4: 0.9}}
