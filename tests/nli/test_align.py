@@ -12,7 +12,9 @@ from veridical.nli.align import MAX_SENTENCES, VectorCache, best_matches, lexica
 from veridical.nli.values import facts_of
 from veridical.types import Span
 
-tables = npst.arrays(np.float32, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.floats(0, 1, width=32))
+tables = npst.arrays(
+    np.float32, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.floats(0, 1, width=32)
+)
 
 
 @given(tables)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from veridical.errors import InputError
-from veridical.nli.features import FeatureNLI
+from veridical.nli.directions import both_directions
+from veridical.nli.features import FeatureNLI, Scaling, passage_evidence
 from veridical.testing.nli_contract import PAIRS, TrainedNLIContract
 from veridical.types import NLILabel
 
@@ -29,3 +30,153 @@ class TestWithoutEncoder(TrainedNLIContract):
     @pytest.fixture
     def nli(self):
         return FeatureNLI()
+
+
+class TestQuick(TrainedNLIContract):
+    batch_tolerance = 1e-6
+
+    @pytest.fixture
+    def nli(self):
+        return FeatureNLI(hashed_words, effort="quick")
+
+
+class TestFull(TrainedNLIContract):
+    batch_tolerance = 1e-6
+
+    @pytest.fixture
+    def nli(self):
+        return FeatureNLI(hashed_words, effort="full")
+
+
+BRIDGE = (
+    "The Halden bridge crosses the Orra. The Halden bridge was opened in 1932 by the mayor. "
+    "It is painted green."
+)
+
+
+@pytest.mark.parametrize(
+    "against",
+    [
+        "Traffic grew. The Halden bridge was opened in 1954 by the mayor. Ferries stopped soon after.",
+        "The Halden bridge was opened by the mayor in 1954, not 1932.",
+        "Contrary to what was opened in 1932, the Halden bridge was opened by the mayor in 1954.",
+    ],
+)
+def test_another_year_for_the_same_event_contradicts_and_the_two_sentences_are_shown(against):
+    result = both_directions(FeatureNLI(), [(BRIDGE, against)])[0]
+    assert result.label is NLILabel.CONTRADICTION
+    assert "1932" in result.premise_span.text and "1954" in result.hypothesis_span.text
+
+
+def test_a_repeated_sentence_among_others_is_support_and_is_shown():
+    said = "The Halden bridge was opened in 1932 by the mayor."
+    result = FeatureNLI().judge([(BRIDGE, f"Ore went by rail. {said} Ships were rare.")])[0]
+    assert result.label is NLILabel.ENTAILMENT
+    assert result.premise_span.text == result.hypothesis_span.text == said
+
+
+def test_two_passages_on_different_things_are_neutral():
+    other = "The orchestra gave 40 concerts in 1954. Its conductor came from Vienna. Tickets cost $12."
+    assert FeatureNLI().judge([(BRIDGE, other)])[0].label is NLILabel.NEUTRAL
+
+
+def test_two_passages_that_deny_the_same_thing_contradict_less_than_one_that_asserts_it():
+    denies = "The answer is that Mara Lind wrote the Orra songs, not Tomas Berg."
+    also, asserts = FeatureNLI().judge(
+        [
+            (denies, "Mara Lind, not Tomas Berg, wrote the Orra songs."),
+            (denies, "Tomas Berg wrote the Orra songs."),
+        ]
+    )
+    assert also.contradiction < asserts.contradiction
+
+
+def test_each_distinct_sentence_is_embedded_once_a_call_and_never_again():
+    seen: list[str] = []
+
+    def embed(texts):
+        seen.extend(texts)
+        return hashed_words(texts)
+
+    model = FeatureNLI(embed, effort="full")
+    model.judge([*PAIRS, *PAIRS])
+    model.judge(PAIRS)
+    assert len(seen) == len(set(seen)) > len(PAIRS)
+
+
+def test_known_vectors_are_not_computed_again():
+    def embed(texts):
+        raise AssertionError(f"asked for {texts}")
+
+    model = FeatureNLI(embed, effort="full")
+    model.warm(
+        ["Alpha won the cup.", "Beta won the cup."], hashed_words(["Alpha won the cup.", "Beta won the cup."])
+    )
+    model.judge([("Alpha won the cup.", "Beta won the cup.")])
+
+
+def test_quick_embeds_only_what_may_be_more_than_neutral():
+    seen: list[str] = []
+
+    def embed(texts):
+        seen.extend(texts)
+        return hashed_words(texts)
+
+    FeatureNLI(embed, effort="quick").judge([(BRIDGE, "Tea is grown on terraces. Rain falls in June.")])
+    assert seen == []
+
+
+def test_the_screen_of_quick_at_zero_looks_twice_at_everything():
+    asked = []
+    model = FeatureNLI(lambda t: asked.extend(t) or hashed_words(t), effort="quick", screen=0.0)
+    model.judge([("Tea is grown on terraces.", "Ore goes by rail.")])
+    assert len(asked) == 2
+
+
+def test_the_name_changes_with_every_setting_that_changes_judgements():
+    names = {
+        FeatureNLI().name,
+        FeatureNLI(hashed_words).name,
+        FeatureNLI(hashed_words, effort="full").name,
+        FeatureNLI(max_pairs=2).name,
+        FeatureNLI(prior=(0.2, 0.6, 0.2)).name,
+        FeatureNLI(hashed_words, screen=0.3).name,
+    }
+    assert len(names) == 6
+    assert FeatureNLI(n_threads=2, cache_size=5).name == FeatureNLI().name
+
+
+def test_a_larger_prior_of_contradiction_raises_its_probability():
+    pair = [(BRIDGE, "The Halden bridge was opened in 1954.")]
+    low, high = (FeatureNLI(prior=(0.1, 0.9 - c, c)).judge(pair)[0] for c in (0.01, 0.3))
+    assert high.contradiction > low.contradiction
+
+
+def test_shifting_the_prior_multiplies_the_odds_by_the_ratio_of_the_priors():
+    scaling = Scaling(np.zeros((3, 2)), np.log(np.array([0.1, 0.8, 0.1])), (0.1, 0.8, 0.1))
+    np.testing.assert_allclose(scaling.at_prior((0.3, 0.4, 0.3)).apply(np.zeros(2)), [0.3, 0.4, 0.3])
+    np.testing.assert_allclose(scaling.at_prior(None).apply(np.zeros(2)), [0.1, 0.8, 0.1])
+
+
+def test_passage_evidence_names_the_strongest_rows_and_carries_their_overlap():
+    probabilities = np.array([[0.2, 0.7, 0.1], [0.5, 0.5, 0.0], [0.0, 0.2, 0.8]])
+    evidence, at_e, at_c = passage_evidence(probabilities, np.array([0.1, 0.25, 0.5], dtype=np.float32))
+    assert (at_e, at_c) == (1, 2)
+    np.testing.assert_allclose(evidence, [0, np.log(4), 0.25, 0.5, 0, 0.5 * np.log(4)], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"effort": "most"}, "most"),
+        ({"effort": "full"}, "encoder"),
+        ({"effort": "quick"}, "encoder"),
+        ({"max_pairs": 0}, "max_pairs"),
+        ({"prior": (0.5, 0.5, 0.0)}, "prior"),
+        ({"prior": (0.5, 0.5)}, "prior"),
+        ({"prior": (0.5, 0.5, 0.5)}, "prior"),
+    ],
+)
+def test_settings_out_of_range_are_refused(settings, match):
+    with pytest.raises(InputError, match=match):
+        FeatureNLI(**settings)

@@ -44,9 +44,14 @@ class TestTinyModelAlignedByEmbedding(NLIContract):
 
 @pytest.mark.parametrize("labels", ORDERS)
 def test_each_class_is_found_by_its_name_whatever_the_order(tmp_path, labels):
-    raw = OnnxNLI(write_model(tmp_path / "a", ("entailment", "neutral", "contradiction"))).judge_sentences(PAIRS)
+    raw = OnnxNLI(write_model(tmp_path / "a", ("entailment", "neutral", "contradiction"))).judge_sentences(
+        PAIRS
+    )
     named = OnnxNLI(write_model(tmp_path / "b", labels)).judge_sentences(PAIRS)
-    place = [next(i for i, label in enumerate(labels) if label.lower().startswith(p)) for p in ("ent", "neu", "con")]
+    place = [
+        next(i for i, label in enumerate(labels) if label.lower().startswith(p))
+        for p in ("ent", "neu", "con")
+    ]
     # The weights are the same, so outputs are the same, and only their names have moved.
     np.testing.assert_allclose(named, raw[:, place], atol=1e-7)
 
@@ -134,12 +139,17 @@ def test_the_batch_size_changes_nothing(folder):
 
 def test_the_strongest_sentence_pair_decides_and_is_shown(folder):
     model = OnnxNLI(folder)
-    premise, hypothesis = "Gulls cry at dawn. Boats leave the harbour.", "Boats leave the harbour early. Gulls cry."
+    premise, hypothesis = (
+        "Gulls cry at dawn. Boats leave the harbour.",
+        "Boats leave the harbour early. Gulls cry.",
+    )
     result = model.judge([(premise, hypothesis)])[0]
     shown = model.judge_sentences([(result.premise_span.text, result.hypothesis_span.text)])[0]
     np.testing.assert_allclose(shown, [result.entailment, result.neutral, result.contradiction], atol=1e-6)
     aligned = [(p, h) for p in premise.split(". ") for h in hypothesis.split(". ") if p[:3] == h[:3]]
-    strongest = model.judge_sentences([(p.rstrip(".") + ".", h.rstrip(".") + ".") for p, h in aligned])[:, [0, 2]].max()
+    strongest = model.judge_sentences([(p.rstrip(".") + ".", h.rstrip(".") + ".") for p, h in aligned])[
+        :, [0, 2]
+    ].max()
     assert max(result.entailment, result.contradiction) == pytest.approx(strongest, abs=1e-6)
 
 

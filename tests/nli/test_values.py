@@ -90,9 +90,9 @@ def test_digits_within_a_name_are_no_quantity():
 
 
 def test_what_follows_rather_than_is_denied_and_the_rest_asserted():
-    facts = facts_of("It has 10,000 gates, rather than the 100,000 gates known before, and 3 towers.")
+    facts = facts_of("It has 10,000 gates, rather than 100,000 doors, and 3 towers.")
     assert [q.denied for q in facts.quantities] == [False, True, False]
-    assert "gat" in facts.denied and "tow" not in facts.denied
+    assert "door" in facts.denied and not {"gat", "tow"} & facts.denied
     assert facts.n_disputes >= 1
 
 
@@ -137,3 +137,12 @@ def test_quantities_further_apart_than_their_rounding_differ(a, b):
     left, right = quantity(f"{a:.2f} kg"), quantity(f"{b:.2f} kg")
     if abs(a - b) > 0.02 * max(a, b) + 0.02:
         assert compare_quantities(left, right) == "differs"
+
+
+def test_b_not_a_denies_a_and_is_no_negation_of_b():
+    facts = facts_of("The answer is “otter dog,” not “mer cat”.")
+    assert facts.denied == {"mer", "cat"} and facts.n_negations == 0
+
+
+def test_what_a_sentence_also_asserts_is_not_denied():
+    assert facts_of("The gates are iron gates, not wooden gates.").denied == {"wooden"}

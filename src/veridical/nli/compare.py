@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from veridical.nli.lexicon import KINDS, NEGATING_PREFIXES, OPPOSITES
-from veridical.nli.values import Facts, Quantity, When, compare_dates, compare_quantities
+from veridical.nli.values import (
+    Facts,
+    Quantity,
+    When,
+    compare_dates,
+    compare_quantities,
+)
 
 #: Names of the columns, in order. "p" is the premise, "h" the hypothesis; a share is of the side it names.
 FEATURES: tuple[str, ...] = (
@@ -17,7 +23,8 @@ FEATURES: tuple[str, ...] = (
     "negations_h", "negations_p", "negation_odd",
     "opposites", "kinds_clash", "prefix_opposites",
     "denied_h_in_p", "denied_p_in_h", "denied_value_h_in_p", "denied_value_p_in_h",
-    "n_denied_h", "n_denied_p", "denied_both", "disputes_h", "disputes_p", "hedges_h", "hedges_p",
+    "n_denied_h", "n_denied_p", "denied_both", "asserted_left_h", "asserted_left_p",
+    "disputes_h", "disputes_p", "hedges_h", "hedges_p",
     "first_name_shared", "left_h_per_shared", "left_p_per_shared",
 )  # fmt: skip
 #: The encoder's cosine comes as one column more, last, where there is an encoder.
@@ -53,8 +60,9 @@ def compare(p: Facts, h: Facts) -> tuple[float, ...]:
         _opposites(left_p, left_h), _kinds_clash(left_p, left_h), _prefixes(left_p, left_h),
         _share(h.denied & p.words, h.denied), _share(p.denied & h.words, p.denied),
         _denied_values(h, p), _denied_values(p, h),
-        len(h.denied), len(p.denied), len(h.denied & p.denied), h.n_disputes, p.n_disputes,
-        h.n_hedges, p.n_hedges,
+        len(h.denied), len(p.denied), len(h.denied & p.denied),
+        len(left_h - h.denied), len(left_p - p.denied),
+        h.n_disputes, p.n_disputes, h.n_hedges, p.n_hedges,
         float(bool(h.names & p.names)), len(left_h) / (n_shared + 1), len(left_p) / (n_shared + 1),
     )  # fmt: skip
 
@@ -82,28 +90,48 @@ def _verdicts(
     table = [[_same(a, b) for b in right] for a in left]
     lonely_h = [i for i, row in enumerate(table) if "same" not in row]
     lonely_p = [j for j in range(len(right)) if all(row[j] != "same" for row in table)]
-    clashes = sum(1 for i in lonely_h if any(table[i][j] == "differs" for j in lonely_p))
-    return float(len(left) - len(lonely_h)), float(clashes), float(len(lonely_h)), float(len(lonely_p))
+    clashes = sum(
+        1 for i in lonely_h if any(table[i][j] == "differs" for j in lonely_p)
+    )
+    return (
+        float(len(left) - len(lonely_h)),
+        float(clashes),
+        float(len(lonely_h)),
+        float(len(lonely_p)),
+    )
 
 
 def _opposites(left_p: frozenset[str], left_h: frozenset[str]) -> float:
-    return float(sum(1 for word in left_h if not left_p.isdisjoint(OPPOSITES.get(word, ()))))
+    return float(
+        sum(1 for word in left_h if not left_p.isdisjoint(OPPOSITES.get(word, ())))
+    )
 
 
 def _kinds_clash(left_p: frozenset[str], left_h: frozenset[str]) -> float:
     kinds = {KINDS[word] for word in left_p if word in KINDS}
-    return float(sum(1 for word in left_h if KINDS.get(word) in kinds)) if kinds else 0.0
+    return (
+        float(sum(1 for word in left_h if KINDS.get(word) in kinds)) if kinds else 0.0
+    )
 
 
 def _prefixes(left_p: frozenset[str], left_h: frozenset[str]) -> float:
     def negated(words: Iterable[str], others: frozenset[str]) -> int:
-        return sum(1 for word in words for prefix in NEGATING_PREFIXES if prefix + word in others)
+        return sum(
+            1
+            for word in words
+            for prefix in NEGATING_PREFIXES
+            if prefix + word in others
+        )
 
     return float(negated(left_p, left_h) + negated(left_h, left_p))
 
 
 def _denied_values(denier: Facts, other: Facts) -> float:
     """Count the values that one sentence denies and the other asserts."""
-    values: list[Quantity | When] = [v for v in (*denier.quantities, *denier.dates) if v.denied]
-    asserted: list[Quantity | When] = [v for v in (*other.quantities, *other.dates) if not v.denied]
+    values = [v for v in _values(denier) if v.denied]
+    asserted = [v for v in _values(other) if not v.denied]
     return float(sum(1 for v in values if any(_same(v, w) == "same" for w in asserted)))
+
+
+def _values(facts: Facts) -> list[Quantity | When]:
+    return [*facts.quantities, *facts.dates]

@@ -95,13 +95,23 @@ class FeatureNLI:
     ) -> None:
         effort = effort or ("lexical" if embed is None else "quick")
         if effort not in get_args(Effort):
-            raise InputError(f"Unknown effort '{effort}'.", f"Use one of {', '.join(get_args(Effort))}.")
+            raise InputError(
+                f"Unknown effort '{effort}'.",
+                f"Use one of {', '.join(get_args(Effort))}.",
+            )
         if embed is None and effort != "lexical":
-            raise InputError(f"effort='{effort}' needs an encoder.", "Pass embed, or use effort='lexical'.")
+            raise InputError(
+                f"effort='{effort}' needs an encoder.",
+                "Pass embed, or use effort='lexical'.",
+            )
         if max_pairs < 1:
             raise InputError(f"max_pairs must be at least 1, got {max_pairs}.")
-        if prior is not None and (len(prior) != 3 or min(prior) <= 0 or abs(sum(prior) - 1) > 1e-6):
-            raise InputError(f"prior must be three positive shares that sum to 1, got {prior}.")
+        if prior is not None and (
+            len(prior) != 3 or min(prior) <= 0 or abs(sum(prior) - 1) > 1e-6
+        ):
+            raise InputError(
+                f"prior must be three positive shares that sum to 1, got {prior}."
+            )
         self.effort: Effort = effort
         self.max_pairs = max_pairs
         self.screen = screen
@@ -114,13 +124,21 @@ class FeatureNLI:
     def name(self) -> str:
         """Backend, effort and the first eight digits of a hash of weights and settings."""
         digest = hashlib.sha256()
-        files = ["settings.json", "lexical.onnx", *([] if self.effort == "lexical" else ["full.onnx"])]
+        files = [
+            "settings.json",
+            "lexical.onnx",
+            *([] if self.effort == "lexical" else ["full.onnx"]),
+        ]
         for file in files:
             digest.update(_data(file))
-        digest.update(repr((self.effort, self.max_pairs, self.screen, self.prior)).encode())
+        digest.update(
+            repr((self.effort, self.max_pairs, self.screen, self.prior)).encode()
+        )
         return f"features-{self.effort}-{digest.hexdigest()[:8]}"
 
-    def warm(self, sentences: Sequence[str], vectors: npt.NDArray[np.float32] | None = None) -> None:
+    def warm(
+        self, sentences: Sequence[str], vectors: npt.NDArray[np.float32] | None = None
+    ) -> None:
         """Take in sentence vectors that are known already, or compute those that are not.
 
         Parameters
@@ -147,10 +165,18 @@ class FeatureNLI:
             One for each pair, in order. The spans are the two sentences that speak most for the more probable
             of entailment and contradiction.
         """
-        spans = {text: sentence_spans(text) for text in dict.fromkeys(t for pair in pairs for t in pair)}
-        facts = {text: [facts_of(span.text) for span in found] for text, found in spans.items()}
+        spans = {
+            text: sentence_spans(text)
+            for text in dict.fromkeys(t for pair in pairs for t in pair)
+        }
+        facts = {
+            text: [facts_of(span.text) for span in found]
+            for text, found in spans.items()
+        }
         if self.effort == "full" and self._embed is not None:
-            self._vectors.fill([span.text for found in spans.values() for span in found], self._embed)
+            self._vectors.fill(
+                [span.text for found in spans.values() for span in found], self._embed
+            )
         candidates = self._align(pairs, spans, facts)
         if not len(candidates.owner):
             return [_NEUTRAL for _ in pairs]
@@ -176,7 +202,12 @@ class FeatureNLI:
                 owner.append(number)
                 left.append(spans[premise][i])
                 right.append(spans[hypothesis][j])
-                rows.append((*compare(facts[premise][i], facts[hypothesis][j]), float(similar[i, j])))
+                rows.append(
+                    (
+                        *compare(facts[premise][i], facts[hypothesis][j]),
+                        float(similar[i, j]),
+                    )
+                )
         table = np.array(rows, dtype=np.float32).reshape(len(rows), len(FEATURES) + 1)
         return _Candidates(np.array(owner, dtype=np.int64), left, right, table)
 
@@ -194,13 +225,21 @@ class FeatureNLI:
             table = candidates.table[again]
             table[:, -1] = self._vectors.paired_cosines(left, right)
             found[again] = self._full.judge(table)
-        for row, (a, b) in enumerate(zip(candidates.left, candidates.right, strict=True)):
-            if a.text == b.text and candidates.table[row, FEATURES.index("n_words_h")] >= 4:
+        for row, (a, b) in enumerate(
+            zip(candidates.left, candidates.right, strict=True)
+        ):
+            if (
+                a.text == b.text
+                and candidates.table[row, FEATURES.index("n_words_h")] >= 4
+            ):
                 found[row] = _COPY
         return found
 
     def _decide(
-        self, pairs: Sequence[tuple[str, str]], candidates: _Candidates, probabilities: FloatArray
+        self,
+        pairs: Sequence[tuple[str, str]],
+        candidates: _Candidates,
+        probabilities: FloatArray,
     ) -> list[NLIResult]:
         """Take the strongest sentence pair for either side, and scale to probabilities of the passages."""
         starts = np.searchsorted(candidates.owner, np.arange(len(pairs) + 1))
@@ -216,7 +255,9 @@ class FeatureNLI:
                 probabilities[begin:end], jaccard[begin:end]
             )
             final = _COPY if premise == hypothesis else scaling.apply(seen)
-            row = begin + (best_entailment if final[0] >= final[2] else best_contradiction)
+            row = begin + (
+                best_entailment if final[0] >= final[2] else best_contradiction
+            )
             results.append(
                 NLIResult(
                     float(final[0]),
@@ -246,7 +287,9 @@ class FeatureNLI:
             )
         own = settings["scaling"]["lexical" if self.effort == "lexical" else "full"]
         return Scaling(
-            np.array(own["coefficients"]), np.array(own["intercepts"]), tuple(settings["prior"])
+            np.array(own["coefficients"]),
+            np.array(own["intercepts"]),
+            tuple(settings["prior"]),
         ).at_prior(self.prior)
 
 
@@ -291,8 +334,8 @@ def passage_evidence(
     Returns
     -------
     tuple
-            x = (logit e, logit c, o, q, o logit e, q logit c) and the rows of e and c: the largest probabilities of
-        entailment and of contradiction, with o and q the overlaps there.
+        x = (logit e, logit c, o, q, o logit e, q logit c) and the rows of e and c: the largest probabilities
+        of entailment and of contradiction, with o and q the overlaps there.
     """
     at_e, at_c = int(probabilities[:, 0].argmax()), int(probabilities[:, 2].argmax())
     strongest = _logit(np.array([probabilities[at_e, 0], probabilities[at_c, 2]]))
@@ -319,7 +362,9 @@ class _Trees:
         options.intra_op_num_threads = n_threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        self._session: Any = ort.InferenceSession(_data(file), options, providers=["CPUExecutionProvider"])
+        self._session: Any = ort.InferenceSession(
+            _data(file), options, providers=["CPUExecutionProvider"]
+        )
         self._n_columns = n_columns
 
     def judge(self, table: npt.NDArray[np.float32]) -> FloatArray:
@@ -327,6 +372,8 @@ class _Trees:
         if not len(table):
             return np.zeros((0, 3))
         name = self._session.get_inputs()[0].name
-        raw = self._session.run(None, {name: np.ascontiguousarray(table[:, : self._n_columns])})[-1]
+        raw = self._session.run(
+            None, {name: np.ascontiguousarray(table[:, : self._n_columns])}
+        )[-1]
         found = np.asarray(raw, dtype=np.float64)
         return np.asarray(found / found.sum(axis=1, keepdims=True), dtype=np.float64)

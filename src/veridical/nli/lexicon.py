@@ -45,13 +45,16 @@ HEDGES: frozenset[str] = frozenset(
 #: What follows one of these, to the end of the clause, is what the sentence denies.
 DENIED_NEXT = re.compile(
     r"\b(?:contrary\s+to|rather\s+than|instead\s+of|as\s+opposed\s+to|in\s+place\s+of|and\s+not|but\s+not|"
+    r"(?<=[,;]\s)not|(?<=[,;][\"”’]\s)not|"
     r"(?:is|was|are|were)\s+not|(?:isn|wasn|aren|weren)['’]t|not\s+(?=the\b|a\b|an\b|in\b|by\b|on\b|at\b|\d)|"
     r"dispel(?:s|led|ling)?|debunk(?:s|ed|ing)?|refut(?:e|es|ed|ing)|disprov(?:e|es|ed|ing)|"
     r"no\s+longer|(?:previously|formerly|commonly|widely|long|popularly)\s+"
     r"(?:thought|believed|held|assumed|suggested|accepted|reported|known|claimed|estimated))\b",
     re.IGNORECASE,
 )
-CLAUSE_END = re.compile(r"[.;:!?,\n]|\s[-–—]\s|\b(?:but|because|while|however)\b", re.IGNORECASE)
+CLAUSE_END = re.compile(
+    r"[.;:!?,\n]|\s[-–—]\s|\b(?:but|because|while|however)\b", re.IGNORECASE
+)
 
 #: Signs that a sentence argues against something said elsewhere.
 DISPUTE = re.compile(
@@ -216,9 +219,17 @@ def stem(word: str) -> str:
     if len(word) <= 3 or not word.isalpha():
         return word
     for ending, instead in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+        if (
+            word.endswith(ending)
+            and len(word) - len(ending) >= 3
+            and not word.endswith("ss")
+        ):
             base = word[: len(word) - len(ending)] + instead
-            if not instead and ending in ("ing", "ings", "ed", "er", "ers") and base[-1] == base[-2]:
+            if (
+                not instead
+                and ending in ("ing", "ings", "ed", "er", "ers")
+                and base[-1] == base[-2]
+            ):
                 base = base[:-1]
             return base[:-1] if len(base) > 3 and base.endswith("e") else base
     return word
@@ -228,6 +239,8 @@ def _opposites() -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for pair in _OPPOSITES.replace("\n", " ").split(";"):
         left, right = (stem(word) for word in pair.split())
+        if left == right:
+            continue  # "actor" and "actress" have one stem
         found.setdefault(left, set()).add(right)
         found.setdefault(right, set()).add(left)
     return {word: frozenset(words) for word, words in found.items()}

@@ -19,17 +19,27 @@ from veridical.nli.lexicon import (
 )
 from veridical.nli.quantities import Quantity, compare_quantities, read_quantities
 
-__all__ = ["Facts", "Quantity", "When", "compare_dates", "compare_quantities", "facts_of"]
+__all__ = [
+    "Facts",
+    "Quantity",
+    "When",
+    "compare_dates",
+    "compare_quantities",
+    "facts_of",
+]
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)*")
+
+_NEGATED_VERB = re.compile(r"(?:\b(?:is|was|are|were)\s+not|n['’]t)\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """All that a sentence says which two sentences can be compared by.
 
-    ``words`` are the stems of its content words, ``denied`` those within a clause that the sentence denies;
-    ``names`` are capitalised words in lower case.
+    ``words`` are the stems of its content words, ``denied`` those within a clause that the sentence denies,
+    and only there; ``names`` are capitalised words in lower case. A "not" that opens such a clause is no
+    negation of the sentence.
     """
 
     words: frozenset[str]
@@ -61,7 +71,11 @@ def facts_of(sentence: str) -> Facts:
     """
     denied = _denied_spans(sentence)
     taken: list[tuple[int, int]] = []
-    dates = read_dates(sentence, denied, taken) if any(c.isdigit() for c in sentence) else ()
+    dates = (
+        read_dates(sentence, denied, taken)
+        if any(c.isdigit() for c in sentence)
+        else ()
+    )
     quantities = read_quantities(sentence, denied, taken)
     return _words(sentence, denied, quantities, dates)
 
@@ -95,13 +109,18 @@ def _words(
     words: list[str] = []
     names: set[str] = set()
     denied: set[str] = set()
+    asserted: set[str] = set()
     n_tokens = n_negations = n_hedges = n_mid_names = 0
+    # "B, not A" denies A and says B; "is not A" is a negation as well.
+    openings = {
+        start for start, _ in denied_spans if not _NEGATED_VERB.search(sentence[:start])
+    }
     for match in _TOKEN.finditer(sentence):
         token = match[0]
         lower = token.lower()
         n_tokens += 1
         if lower.endswith(("n't", "n’t")) or lower in NEGATIONS:
-            n_negations += 1
+            n_negations += match.end() not in openings
             continue
         lower = lower.removesuffix("'s").removesuffix("’s").replace("’", "'")
         n_hedges += lower in HEDGES
@@ -112,13 +131,14 @@ def _words(
             names.add(root)
             n_mid_names += n_tokens > 1
         words.append(root)
-        if denied_spans and inside(match.start(), denied_spans):
-            denied.add(root)
+        (
+            denied if denied_spans and inside(match.start(), denied_spans) else asserted
+        ).add(root)
     return Facts(
         words=frozenset(words),
         pairs=frozenset(pairwise(words)),
         names=frozenset(names),
-        denied=frozenset(denied),
+        denied=frozenset(denied - asserted),
         quantities=quantities,
         dates=dates,
         n_tokens=n_tokens,
