@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import sqlalchemy as sa
@@ -78,7 +79,7 @@ def _document_edges(connection: sa.Connection, ids: Sequence[int], text_group: I
         .join(low, low.c.id == table.c.low_passage)
         .join(high, high.c.id == table.c.high_passage)
     ).all()
-    data = np.array([tuple(row) for row in rows], dtype=np.float64).reshape(len(rows), 4)
+    data = np.fromiter(chain.from_iterable(rows), dtype=np.float64, count=4 * len(rows)).reshape(-1, 4)
     numbers = np.searchsorted(np.array(ids, dtype=np.int64), data[:, :2].astype(np.int64))
     heads, tails = numbers.min(axis=1), numbers.max(axis=1)
     entailment, contradiction = data[:, 2], data[:, 3]
