@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,11 +41,21 @@ def opened(path: Path) -> Veridical:
     return v
 
 
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A knowledge base built of the pages, to be copied."""
+    root = tmp_path_factory.mktemp("voted")
+    with opened(root / "kb") as v:
+        v.ingest(write(root / "corpus", PAGES))
+        v.build()
+    shutil.rmtree(root / "corpus")  # so that a copy of the corpus may take its place
+    return root / "kb"
+
+
 @pytest.fixture
-def v(tmp_path: Path, corpus: Path) -> Iterator[Veridical]:
+def v(tmp_path: Path, built: Path, corpus: Path) -> Iterator[Veridical]:
+    shutil.copytree(built, tmp_path / "kb")
     with opened(tmp_path / "kb") as kb:
-        kb.ingest(corpus)
-        kb.build()
         yield kb
 
 

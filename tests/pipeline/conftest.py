@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from veridical import Veridical
 from veridical.llm.base import LLM
@@ -19,16 +21,19 @@ def fact(thing: str, number: int) -> str:
     return f"The {thing} of the office uses setting {number} since the last change."
 
 
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    """Four sources; 'handbook' and 'wiki' say one number of each thing, 'blog' and 'forum' another."""
-    root = tmp_path / "corpus"
+def write_corpus(root: Path) -> Path:
     for source, which in (("handbook", 0), ("wiki", 0), ("blog", 1), ("forum", 1)):
         for thing, numbers in VALUES.items():
             path = root / source / f"{thing}.md"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"# {source} on the {thing}\n\n{fact(thing, numbers[which])}\n", "utf-8")
     return root
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Four sources; 'handbook' and 'wiki' say one number of each thing, 'blog' and 'forum' another."""
+    return write_corpus(tmp_path / "corpus")
 
 
 @pytest.fixture
@@ -49,10 +54,29 @@ def open_kb(tmp_path: Path) -> Iterator[Callable[..., Veridical]]:
         v.close()
 
 
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the corpus and a knowledge base built of it, to be copied."""
+    root = tmp_path_factory.mktemp("built")
+    with Veridical.open(root / "kb") as v:
+        v.models = FakeModels()
+        v.ingest(write_corpus(root / "corpus"))
+        v.build()
+    return root
+
+
 @pytest.fixture
-def kb(open_kb: Callable[..., Veridical], corpus: Path) -> Veridical:
+def kb(open_kb: Callable[..., Veridical], corpus: Path, built: Path, tmp_path: Path) -> Veridical:
     """The corpus, ingested and built."""
+    shutil.copytree(built / "kb", tmp_path / "kb")
     v = open_kb()
-    v.ingest(corpus)
-    v.build()
+    moved = {"old": str(built / "corpus"), "new": str(corpus)}
+    with v.store.write() as connection:
+        connection.execute(
+            sa.text(
+                "UPDATE documents SET origin = replace(origin, :old, :new),"
+                " metadata = replace(metadata, :old, :new)"
+            ),
+            moved,
+        )
     return v

@@ -1,4 +1,4 @@
-"""Building: nothing is done twice, only what changed is done again, and the result is that of a build anew."""
+"""Building: nothing is done twice, only what changed is done again, and the result equals a fresh build."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import io
 import json
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,16 @@ from veridical.types import Record, SourceDocument
 
 FORMAT = "veridical-export-1"
 _MEMBERS = ("documents.jsonl", "feedback.jsonl", "settings.json")
+# What a damaged archive makes its reader raise.
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    RuntimeError,  # encrypted, or compressed in an unknown way
+    UnicodeDecodeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+_OPTIONAL = ("source", "url", "date")
 _FIELDS = ("key", "version", "title", "text", "source", "url", "date", "format", "metadata")
 
 
@@ -83,7 +94,8 @@ def _document_lines(connection: sa.Connection) -> Iterator[str]:
     table = schema.documents
     query = sa.select(*(table.c[name] for name in _FIELDS)).order_by(table.c.id)
     for row in connection.execute(query).mappings():
-        yield json.dumps(dict(row), ensure_ascii=False)
+        metadata = {name: value for name, value in row["metadata"].items() if name != "path"}
+        yield json.dumps({**row, "metadata": metadata}, ensure_ascii=False)
 
 
 def load(store: Store, path: Path, *, merge: bool = False) -> BackupReport:
@@ -104,8 +116,8 @@ def load(store: Store, path: Path, *, merge: bool = False) -> BackupReport:
         with zipfile.ZipFile(path) as archive:
             _verify(archive, path)
             return _read(store, archive, path, merge=merge)
-    except (OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} cannot be read as an export: {error}.") from error
+    except _UNREADABLE as error:
+        raise InputError(f"{path} cannot be read as an export: {str(error).rstrip('.')}.") from error
 
 
 def _verify(archive: zipfile.ZipFile, path: Path) -> None:
@@ -134,6 +146,7 @@ def _read(store: Store, archive: zipfile.ZipFile, path: Path, *, merge: bool) ->
             raise InputError(
                 f"{store.folder} holds documents already.", "Name an empty one with --kb, or add --merge."
             )
+        chosen = _settings(archive, path)
         n_documents = 0
         for number, line in enumerate(_lines(archive, "documents.jsonl"), 1):
             document = _document(line, f"{path}, document {number}")
@@ -144,9 +157,19 @@ def _read(store: Store, archive: zipfile.ZipFile, path: Path, *, merge: bool) ->
             connection, _lines(archive, "feedback.jsonl"), where=f"{path}, feedback"
         )
         if not merge:
-            for key, value in json.loads(archive.read("settings.json")).items():
-                values.set_setting(connection, str(key), str(value))
+            for key, value in chosen.items():
+                values.set_setting(connection, key, value)
     return BackupReport(str(path), n_documents, n_feedback)
+
+
+def _settings(archive: zipfile.ZipFile, path: Path) -> dict[str, str]:
+    try:
+        found = json.loads(archive.read("settings.json"))
+    except ValueError as error:
+        raise InputError(f"{path}: its settings cannot be read.") from error
+    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        raise InputError(f"{path}: its settings cannot be read.")
+    return found
 
 
 def _lines(archive: zipfile.ZipFile, name: str) -> Iterator[str]:
@@ -157,12 +180,23 @@ def _lines(archive: zipfile.ZipFile, name: str) -> Iterator[str]:
 def _document(line: str, where: str) -> SourceDocument:
     try:
         raw: dict[str, Any] = json.loads(line)
+        _check_fields(raw)
         document = SourceDocument(**{name: raw[name] for name in _FIELDS})
         if document.version != content_hash(document.title, document.text):
             raise ValueError("its text does not match its version")
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{where}: {error}.", "The export is damaged; nothing was imported.") from error
     return document
+
+
+def _check_fields(raw: dict[str, Any]) -> None:
+    for name in _FIELDS:
+        value = raw[name]
+        if name in _OPTIONAL and value is None:
+            continue
+        kind = dict if name == "metadata" else str
+        if not isinstance(value, kind) or (not value and name not in ("title", "metadata")):
+            raise ValueError(f"its field {name!r} cannot be used")
 
 
 def settings_record(store: Store) -> dict[str, str]:

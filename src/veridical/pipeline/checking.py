@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 import sqlalchemy as sa
 
@@ -53,7 +55,7 @@ def status(store: Store, *, method: str, encoder: str) -> StatusReport:
         table = schema.judgements
         return StatusReport(
             folder=str(store.folder),
-            bytes=sum(path.stat().st_size for path in store.folder.rglob("*") if path.is_file()),
+            bytes=_size(store),
             documents=counts["documents"],
             passages=counts["passages"],
             sources=counts["sources"],
@@ -70,21 +72,34 @@ def status(store: Store, *, method: str, encoder: str) -> StatusReport:
         )
 
 
+def _size(store: Store) -> int:
+    total = 0
+    for path in store.folder.rglob("*"):
+        with suppress(OSError):  # a build may be replacing it
+            total += path.stat().st_size if path.is_file() else 0
+    return total
+
+
 def check(store: Store) -> CheckReport:
     """Look for anything that dangles, is out of place, or does not say what it should."""
     problems: list[str] = []
     with store.read() as connection:
-        n = sum(documents.count(connection).values())
-        for row in connection.exec_driver_sql("PRAGMA integrity_check"):
-            if row[0] != "ok":
-                problems.append(f"The database is damaged: {row[0]}")
-        for row in connection.exec_driver_sql("PRAGMA foreign_key_check"):
-            problems.append(f"A row of {row[0]} refers to a row of {row[2]} that is gone.")
-        problems += _documents(connection)
-        problems += _judgements(connection)
-        problems += _trust(connection)
-        problems += _indexes(connection, store)
-    return CheckReport(tuple(problems), n)
+        n = 0
+        for look in (_database, _documents, _vectors, _judgements, _trust, partial(_indexes, store)):
+            try:
+                problems += look(connection)
+                n = n or sum(documents.count(connection).values())
+            except sa.exc.DatabaseError as error:
+                problems.append(f"The database is damaged: {error.orig}.")
+    return CheckReport(tuple(dict.fromkeys(problems)), n)
+
+
+def _database(connection: sa.Connection) -> Iterator[str]:
+    for row in connection.exec_driver_sql("PRAGMA integrity_check"):
+        if row[0] != "ok":
+            yield f"The database is damaged: {row[0]}"
+    for row in connection.exec_driver_sql("PRAGMA foreign_key_check"):
+        yield f"A row of {row[0]} refers to a row of {row[2]} that is gone."
 
 
 def _documents(connection: sa.Connection) -> Iterator[str]:
@@ -102,8 +117,17 @@ def _documents(connection: sa.Connection) -> Iterator[str]:
         if not pieces:
             yield f"d{row.id} ({row.key}) has no passage."
         for start, end, text in pieces:
-            if row.text[start:end] != text:
+            if end > len(row.text) or row.text[start:end] != text:
                 yield f"d{row.id} ({row.key}): the passage at {start}:{end} is not what the text says there."
+
+
+def _vectors(connection: sa.Connection) -> Iterator[str]:
+    for table in (schema.vectors, schema.sentence_vectors):
+        length = sa.func.length(table.c.data)
+        of_one = sa.select(sa.func.max(sa.func.length(schema.vectors.c.data))).scalar_subquery()
+        odd = length != of_one if table is schema.vectors else length % of_one != 0
+        for passage_id in connection.execute(sa.select(table.c.passage_id).where(odd)).scalars():
+            yield f"A vector of passage {passage_id} in {table.name} has a wrong length; delete it and build."
 
 
 def _judgements(connection: sa.Connection) -> Iterator[str]:
@@ -128,7 +152,7 @@ def _trust(connection: sa.Connection) -> Iterator[str]:
                 yield f"Method {method} has a trust for {row.kind} {row.key}, which does not exist."
 
 
-def _indexes(connection: sa.Connection, store: Store) -> Iterator[str]:
+def _indexes(store: Store, connection: sa.Connection) -> Iterator[str]:
     live = set(connection.execute(sa.select(schema.passages.c.id)).scalars())
     held = bm25.indexed_ids(store)
     if held - live:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from veridical.answer.context import trust_label
 from veridical.feedback import record
-from veridical.graph.build import relations_of_document
+from veridical.graph.build import LoadedGraph, relations_of_document
 from veridical.methods.base import Method
 from veridical.pipeline import beliefs
 from veridical.stores import Store, derived, documents, values
@@ -166,7 +166,7 @@ def explain(store: Store, method: Method, ref: str, *, top: int = 10) -> Explana
         prior_contribution=found.prior_contribution,
         anchor_contribution=found.anchor_contribution,
         anchors=_anchors(found, loaded.document_ids, everything, feedback),
-        relations=_relations(found, names, relations),
+        relations=_relations(found, names, relations, loaded),
         feedback=tuple(item for item in feedback if item.key == document.key),
         sources=_ordered(_sources(list(everything.values()), known, judged)),
         notes=state.notes if built and judged else _notes(built, len(judged), ""),
@@ -198,7 +198,7 @@ def _anchors(
 
 
 def _relations(
-    found: Influences, names: Sequence[str], relations: Sequence[Relation]
+    found: Influences, names: Sequence[str], relations: Sequence[Relation], loaded: LoadedGraph
 ) -> tuple[RelationShare, ...]:
     sentences: dict[frozenset[str], tuple[str, str]] = {}
     for relation in relations:
@@ -208,9 +208,12 @@ def _relations(
                 f"d{relation.head}: {relation.head_span.text}",
                 f"d{relation.tail}: {relation.tail_span.text}",
             )
+    judged = {
+        frozenset(pair) for pair in zip(loaded.graph.heads.tolist(), loaded.graph.tails.tolist(), strict=True)
+    }
     return tuple(
         RelationShare(
-            kind=_kind(edge, names),
+            kind=_kind(edge, frozenset((edge.head, edge.tail)) in judged),
             head=names[edge.head],
             tail=names[edge.tail],
             weight=edge.weight,
@@ -222,8 +225,9 @@ def _relations(
     )
 
 
-def _kind(edge: RelationInfluence, names: Sequence[str]) -> str:
-    if names[edge.head].startswith("source ") or names[edge.tail].startswith("source "):
+def _kind(edge: RelationInfluence, is_judged: bool) -> str:
+    """What no model judged joins by source: a document and its source's node, or two documents of one."""
+    if not is_judged:
         return "SAME_SOURCE"
     return "SUPPORTS" if edge.sign > 0 else "CONTRADICTS"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,12 @@ def rerank(
     trust_weight: float | None = None,
 ) -> list[RankedPassage]:
     """Rank passages by relevance and trust; see `Veridical.rerank`."""
+    if isinstance(passages, str):
+        raise InputError("One text was given where a list of passages is wanted.", "Put it into a list.")
+    if top_k is not None and top_k < 1:
+        raise InputError(f"top_k must be 1 or more, not {top_k}.")
+    if trust_weight is not None and not 0.0 <= trust_weight <= 1.0:
+        raise InputError(f"The trust weight must lie between 0 and 1; {trust_weight:g} does not.")
     given = [_read(passage, number) for number, passage in enumerate(passages)]
     if not given:
         return []
@@ -84,9 +91,8 @@ def _read(passage: str | Mapping[str, Any], number: int) -> _Given:
             f"Passage {number} {wrong}.", "Its fields are text and, where known, id, source and similarity."
         )
     similarity = passage.get("similarity")
-    if similarity is not None and not (
-        isinstance(similarity, (int, float, np.floating)) and math.isfinite(similarity)
-    ):
+    numeric = isinstance(similarity, Real) and not isinstance(similarity, bool)
+    if similarity is not None and not (numeric and math.isfinite(similarity)):
         raise InputError(f"Passage {number}: similarity {similarity!r} is no finite number.")
     names = [None if passage.get(f) is None else str(passage[f]) for f in ("id", "source")]
     return _Given(text, names[0], names[1], None if similarity is None else float(similarity))
@@ -116,10 +122,15 @@ def _look_up(
         best = min(known, key=lambda i: (found[i] != item.source, known[i], i))
         return known[best], (Reason(f"its text is that of d{best}", known[best]),)
     if item.source is not None:
-        rows = derived.trust(connection, method.name, kind="source", keys=[item.source])
+        rows = derived.trust(connection, method.name, kind="source", keys=[storable(item.source)])
         if rows and rows[0].trust is not None:
             return rows[0].trust, (Reason(f"its source {item.source} is known", rows[0].trust),)
     return None, (Reason("nothing is known of it"),)
+
+
+def storable(text: str) -> str:
+    """Replace what the database could not be asked for: lone surrogates."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _documents(connection: sa.Connection, item: _Given) -> dict[int, str | None]:
@@ -132,7 +143,7 @@ def _documents(connection: sa.Connection, item: _Given) -> dict[int, str | None]
     parts = sa.select(passages.c.document_id).where(passages.c.text_hash == digest)
     holds = (docs.c.text_hash == digest) | docs.c.id.in_(parts)
     if item.id is not None:
-        holds |= (docs.c.key == item.id) & docs.c.text.contains(text, autoescape=True)
+        holds |= (docs.c.key == storable(item.id)) & (sa.func.instr(docs.c.text, storable(text)) > 0)
     return {
         row.id: row.source for row in connection.execute(sa.select(docs.c.id, docs.c.source).where(holds))
     }

@@ -1,0 +1,106 @@
+"""Status says what is here and behind; check names whatever was corrupted by hand."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from veridical import Veridical
+from veridical.errors import StoreError
+
+Open = Callable[..., Veridical]
+
+
+def corrupt(v: Veridical, *statements: str) -> tuple[str, ...]:
+    with v.store.engine.connect() as connection:
+        connection.exec_driver_sql("ROLLBACK")
+        connection.exec_driver_sql("PRAGMA foreign_keys=OFF")
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+        connection.exec_driver_sql("PRAGMA foreign_keys=ON")
+        connection.exec_driver_sql("BEGIN")
+    return v.check().problems
+
+
+def test_what_was_just_built_is_sound(kb: Veridical) -> None:
+    kb.feedback("d1", "good")
+    report = kb.check()
+    assert report.problems == ()
+    assert report.n_checked > 30
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("UPDATE documents SET text = text || 'x' WHERE id = 3", "d3 (blog/gateway.md): its text"),
+        ("UPDATE passages SET text = 'forged' WHERE document_id = 3", "d3 (blog/gateway.md): the passage"),
+        ('UPDATE passages SET "end" = 9999 WHERE document_id = 3', "d3"),
+        ("DELETE FROM passages WHERE document_id = 3", "d3 (blog/gateway.md) has no passage"),
+        ("DELETE FROM documents WHERE id = 3", "refers to"),
+        ("UPDATE judgements SET low_end = 9999", "points past"),
+        ("INSERT INTO trust VALUES ('veridical', 'document', '99', 0.5, 0.5)", "document 99"),
+        ("INSERT INTO trust VALUES ('veridical', 'source', 'nobody', 0.5, 0.5)", "source nobody"),
+        ("UPDATE vectors SET data = x'0000' WHERE passage_id = 3", "vector"),
+    ],
+)
+def test_what_is_corrupted_by_hand_is_named(kb: Veridical, statement: str, named: str) -> None:
+    problems = corrupt(kb, statement)
+    assert any(named in problem for problem in problems), problems
+
+
+def test_lost_index_files_are_named_and_a_build_brings_them_back(kb: Veridical) -> None:
+    shutil.rmtree(kb.store.index_folder)
+    problems = " ".join(kb.check().problems)
+    assert "BM25" in problems
+    assert "dense" in problems
+    kb.build()
+    assert kb.check().problems == ()
+
+
+def test_a_damaged_dense_index_is_named_and_rebuilt(kb: Veridical) -> None:
+    [vectors] = kb.store.index_folder.glob("dense-*/vectors.npy")
+    for content in (b"", b"garbage", vectors.read_bytes()[:200]):
+        vectors.write_bytes(content)
+        assert any("dense" in problem for problem in kb.check().problems)
+    kb.build()
+    assert kb.check().problems == ()
+
+
+def test_a_damaged_database_is_named(kb: Veridical) -> None:
+    kb.store.engine.dispose()
+    data = bytearray(kb.store.database.read_bytes())
+    middle = len(data) // 8192 * 4096
+    data[middle:] = b"\xff" * len(data[middle:])
+    kb.store.database.write_bytes(data)
+    for path in kb.path.glob("kb.sqlite-*"):
+        path.unlink()
+    kb.close()
+    try:
+        problems = kb.check().problems
+    except StoreError as error:
+        problems = (str(error),)
+    assert any("malformed" in problem or "damaged" in problem for problem in problems)
+
+
+def test_status_follows_the_work(open_kb: Open, corpus: Path) -> None:
+    v = open_kb()
+    v.ingest(corpus)
+    status = v.status()
+    assert (status.documents, status.passages, status.sources) == (16, 16, 4)
+    assert (status.built, status.lexical_behind, status.vectors_behind) == (False, 0, 16)
+    v.build()
+    v.feedback("d1", "good")
+    v.feedback("d1", "good")
+    v.feedback("d2", "bad")
+    v.undo_feedback("f3")
+    status = v.status()
+    assert (status.built, status.vectors_behind, status.judged_pairs > 0) == (True, 0, True)
+    assert (status.n_judged_documents, status.feedback) == (1, {"active": 2, "undone": 1})
+    assert (status.method, status.calibrated) == ("veridical", False)
+    assert status.bytes > 10_000
+    (corpus / "wiki" / "new.md").write_text("# new\n\nA new page.\n", "utf-8")
+    v.ingest(corpus)
+    assert v.status().vectors_behind == 1
