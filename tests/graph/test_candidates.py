@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from veridical.graph import candidates
 from veridical.graph.candidates import Neighbours, candidate_pairs, merged, update_neighbours
 
-# Directions on a small grid: cosines repeat exactly, so that ties are common.
 AXES = np.eye(6, dtype=np.float32)
+# On a small grid, and not of unit length: products are exact, however they are blocked, and ties are common.
+GRID = np.vstack([AXES, *(AXES[i] + AXES[i - 1] / 2 for i in range(6))])
 
 
 def from_scratch(ids: np.ndarray, owner: np.ndarray, vectors: np.ndarray, n: int) -> Neighbours:
@@ -73,9 +74,9 @@ def test_lists_equal_those_from_scratch_after_any_changes(steps: list[tuple[str,
     corpus = Corpus()
     for what, first, second in steps:
         if what == "add":
-            corpus.add(first, AXES[second])
+            corpus.add(first, GRID[second])
         elif what == "remove" and corpus.owner:
-            corpus.remove(sorted(corpus.owner)[(first * 6 + second) % len(corpus.owner)])
+            corpus.remove(sorted(corpus.owner)[(first * 12 + second) % len(corpus.owner)])
         elif what == "update":
             corpus.update(n)
             assert corpus.lists == from_scratch(*corpus.arrays(), n)
