@@ -80,7 +80,7 @@ def test_documents_and_sources_are_ranked_by_trust(judged: Veridical) -> None:
     for nodes in (found.documents, found.sources):
         trusts = [node.trust for node in nodes]
         assert trusts == sorted(trusts, reverse=True)
-    assert [s.name for s in found.sources][0] in ("handbook", "wiki")
+    assert found.sources[0].name in ("handbook", "wiki")
     assert {(s.name, s.n_documents, s.n_judged) for s in found.sources} == {
         ("handbook", 4, 1), ("wiki", 4, 1), ("blog", 4, 1), ("forum", 4, 0)
     }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -240,3 +241,17 @@ def test_an_ingest_that_died_before_it_refreshed_trust_is_made_good_by_the_next(
     kb.build()
     assert again != stopped
     assert all(again[node.ref] is not None for node in kb.trust().documents if node.source == "handbook")
+
+
+def test_a_file_name_that_is_no_text_is_read_all_the_same(open_kb: Open, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    folder.mkdir()
+    try:
+        Path(os.fsdecode(bytes(folder) + b"/caf\xe9.txt")).write_text("Coffee is served at four.", "utf-8")
+    except OSError:
+        pytest.skip("this file system wants names in UTF-8")
+    v = open_kb()
+    assert v.ingest(folder).added == 1
+    assert v.ingest(folder).unchanged == 1
+    [hit] = v.ask("When is coffee served?").hits
+    json.dumps(hit.to_dict(), ensure_ascii=False).encode("utf-8")

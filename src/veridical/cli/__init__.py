@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
 __all__ = ["main"]
 
 
 def main() -> None:
     """Entry point of the command ``veridical``."""
-    from veridical.cli.app import run
+    try:
+        from veridical.cli.app import run
 
-    run()
+        run()
+    except KeyboardInterrupt:  # while modules are loaded, or while another interrupt is being answered
+        sys.exit(130)

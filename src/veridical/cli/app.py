@@ -12,6 +12,8 @@ from veridical import __version__
 from veridical.cli import demo, documents, feedback, models, output, questions, trust
 from veridical.errors import VeridicalError
 
+INTERRUPTED = 130
+
 app = typer.Typer(
     name="veridical",
     help="Question answering over documents that learns which of them to trust.\n\n"
@@ -54,28 +56,31 @@ def run(arguments: list[str] | None = None) -> None:
     base cannot be opened; 5 it is busy; 6 a model cannot be had; 7 the language model failed; 8 no solution;
     130 stopped by the user.
     """
+    output.harden_streams()
     try:
-        code: Any = app(args=arguments, standalone_mode=False)
+        code: Any = app(args=arguments, prog_name="veridical", standalone_mode=False)
+        sys.stdout.flush()
     except VeridicalError as error:
         output.print_error(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        output.err.print("\nStopped. Nothing is lost: run the same command again to go on.")
-        sys.exit(130)
+        code = INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except Exception as error:
-        _usage(error)
+        code = _usage(error)
+    if code == INTERRUPTED:
+        output.err.print("\nStopped. Nothing is lost: run the same command again to go on.")
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _usage(error: Exception) -> None:
+def _usage(error: Exception) -> int:
     """Show a usage error as the parser means it; let anything else go on as the bug that it is."""
     show, code = getattr(error, "show", None), getattr(error, "exit_code", None)
     if type(error).__name__ == "Abort":
-        sys.exit(130)
+        return INTERRUPTED
     if show is None or code is None:
         raise error
     show()
-    sys.exit(code)
+    return int(code)

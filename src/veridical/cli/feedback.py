@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -130,6 +131,7 @@ def list_(kb: Kb = KB_DEFAULT, as_json: Json = False) -> None:
 def export(
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Default: stdout.")] = None,
     kb: Kb = KB_DEFAULT,
+    as_json: Json = False,
 ) -> None:
     """Write all feedback as JSON lines.
 
@@ -140,13 +142,19 @@ def export(
     with Veridical.open(kb) as v:
         lines = [line + "\n" for line in v.export_feedback()]
     if file is None:
-        sys.stdout.writelines(lines)
+        if as_json:
+            print_json([json.loads(line) for line in lines])
+        else:
+            sys.stdout.writelines(lines)
         return
     try:
         file.write_text("".join(lines), encoding="utf-8")
     except OSError as error:
         raise InputError(f"{file} cannot be written: {error.strerror}.") from error
-    out.print(f"{len(lines)} items of feedback in {file}.")
+    if as_json:
+        print_json({"path": str(file), "n_feedback": len(lines)})
+    else:
+        out.print(f"{len(lines)} items of feedback in {file}.")
 
 
 @app.command(name="import")
@@ -162,7 +170,7 @@ def import_(
     from veridical.pipeline.facade import Veridical
 
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = file.read_text(encoding="utf-8").split("\n")  # notes may hold other line separators
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file} cannot be read: {error}.") from error
     with Veridical.open(kb) as v:

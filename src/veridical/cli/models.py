@@ -77,7 +77,7 @@ def pull(name: Name, as_json: Json = False) -> None:
 
 
 @app.command()
-def path(name: Name) -> None:
+def path(name: Name, as_json: Json = False) -> None:
     """Print the folder of a model, whether it is there yet or not.
 
     Example: ls "$(veridical models path minilm-l6-int8)"
@@ -85,4 +85,8 @@ def path(name: Name) -> None:
     from veridical.models import ModelStore
     from veridical.settings import Settings
 
-    typer.echo(str(ModelStore(Settings.from_env().models_dir).path(name)))
+    folder = str(ModelStore(Settings.from_env().models_dir).path(name))
+    if as_json:
+        print_json({"name": name, "path": folder})
+    else:
+        typer.echo(folder)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,13 +21,29 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 from rich.text import Text
 
 from veridical.errors import VeridicalError
 from veridical.types import plain
 
-out = Console(highlight=False, soft_wrap=False)
-err = Console(stderr=True, highlight=False)
+# What could steer a terminal, or show text in another order than it has; line ends and tabs are left.
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+class _PlainConsole(Console):
+    """A console on which text is text: no markup, no emoji codes, no control characters from documents."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control or not _STEERING.search(segment.text):
+                yield segment
+            else:
+                yield segment._replace(text=_STEERING.sub("", segment.text))
+
+
+out = _PlainConsole(highlight=False, markup=False, emoji=False)
+err = _PlainConsole(stderr=True, highlight=False, markup=False, emoji=False)
 
 LABEL_STYLE = {"HIGH": "bold green", "MEDIUM": "yellow", "LOW": "bold red", None: "dim"}
 _SHOW_AFTER_S = 0.4
@@ -32,7 +51,15 @@ _SHOW_AFTER_S = 0.4
 
 def print_json(value: Any) -> None:
     """Print a record, or anything made of records, as JSON on stdout."""
-    sys.stdout.write(json.dumps(plain(value), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+    text = json.dumps(plain(value), ensure_ascii=False, indent=2, allow_nan=False)
+    sys.stdout.write(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+
+
+def harden_streams() -> None:
+    """Let what the terminal's encoding lacks be shown as an escape rather than stop the command."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
 
 
 def print_error(error: VeridicalError) -> None:

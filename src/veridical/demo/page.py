@@ -28,8 +28,11 @@ def write_page(result: DemoResult, path: Path) -> None:
         ) as scratch:
             scratch.write(html)
         part = Path(scratch.name)
-        part.chmod(0o644)
-        part.replace(path)
+        try:
+            part.chmod(0o644)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror or error}.") from error
 

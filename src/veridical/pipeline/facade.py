@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
+from veridical.corpus.readers.base import clean_line
 from veridical.errors import InputError
 from veridical.feedback import record
 from veridical.index import bm25
@@ -161,7 +162,7 @@ class Veridical:
                 return ingesting.run(
                     store,
                     [Path(p) for p in paths],
-                    prefix=prefix,
+                    prefix=clean_line(prefix),
                     strict=strict,
                     stages=stages,
                     key_root=root,

@@ -83,7 +83,7 @@ def _flush(
 ) -> None:
     with store.write() as connection:
         for document, spans in batch:
-            origin = document.metadata.get("path")
+            origin = _printable(document.metadata.get("path"))
             taken = _taken_by(connection, document.key, origin)
             if taken is not None:
                 reason = (
@@ -105,7 +105,15 @@ def _taken_by(connection: sa.Connection, key: str, origin: str | None) -> str | 
     owner = connection.execute(sa.select(table.c.origin).where(table.c.key == key)).scalar()
     if not owner or not origin or owner == origin or not Path(owner).exists():
         return None
-    return None if Path(owner).samefile(origin) else str(owner)
+    try:
+        return None if Path(owner).samefile(origin) else str(owner)
+    except OSError:  # one of them has gone this moment
+        return None
+
+
+def _printable(path: str | None) -> str | None:
+    """A path as UTF-8 can hold it; names of files are bytes, and need not be text."""
+    return None if path is None else path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class _Steps:

@@ -1,0 +1,95 @@
+"""The command line on fakes, in this process (`cli`) or in one of its own (`spawn`)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from veridical.cli.app import run
+from veridical.pipeline import facade
+from veridical.testing.fake_models import FakeModels
+
+PAGES = {
+    "handbook/port.md": "# Port\n\nThe port of the gateway is 443 for all of the staff.\n",
+    "wiki/port.md": "# The port\n\nThe port of the gateway is 443 for all of the staff.\n",
+    "blog/port.md": "# A port\n\nThe port of the gateway is 8080 for all of the staff.\n",
+    "forum/tea.md": "# Tea\n\nTea is served at 4 in the small kitchen of the office.\n",
+}
+START = (
+    "from veridical.testing.fake_models import FakeModels\n"
+    "import veridical.pipeline.facade as facade\n"
+    "facade.Models = lambda *_: FakeModels()\n"
+    "{before}\n"
+    "from veridical.cli import main\n"
+    "main()\n"
+)
+
+
+@dataclass
+class Ran:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    for key, text in PAGES.items():
+        path = tmp_path / "corpus" / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return tmp_path / "corpus"
+
+
+@pytest.fixture
+def cli(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., Ran]:
+    """Runs a command in a folder of the test's own."""
+    for name in [name for name in os.environ if name.startswith(("VERIDICAL_", "FORCE_COLOR"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(facade, "Models", lambda *_: FakeModels())
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> Ran:
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as left:
+            run(list(arguments))
+        captured = capfd.readouterr()
+        return Ran(int(left.value.code or 0), captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def kb(cli: Callable[..., Ran], corpus: Path) -> Path:
+    """The corpus, ingested and built in ``.veridical``."""
+    assert cli("ingest", "corpus").code == 0
+    assert cli("build").code == 0
+    return Path(".veridical").absolute()
+
+
+@pytest.fixture
+def spawn(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Starts a command in a process of its own; ``before`` is Python that runs first."""
+
+    def start(*arguments: str, before: str = "", **environ: str) -> subprocess.Popen[str]:
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("VERIDICAL_", "FORCE_COLOR"))}
+        return subprocess.Popen(
+            [sys.executable, "-c", START.format(before=before), *arguments],
+            cwd=tmp_path,
+            env={**env, "OMP_NUM_THREADS": "1", **environ},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="surrogateescape",
+        )
+
+    return start
