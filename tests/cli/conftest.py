@@ -1,10 +1,8 @@
-"""The command line on fakes, in this process (`cli`) or in one of its own (`spawn`)."""
+"""The command line on fakes, in this process."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,14 +19,6 @@ PAGES = {
     "blog/port.md": "# A port\n\nThe port of the gateway is 8080 for all of the staff.\n",
     "forum/tea.md": "# Tea\n\nTea is served at 4 in the small kitchen of the office.\n",
 }
-START = (
-    "from veridical.testing.fake_models import FakeModels\n"
-    "import veridical.pipeline.facade as facade\n"
-    "facade.Models = lambda *_: FakeModels()\n"
-    "{before}\n"
-    "from veridical.cli import main\n"
-    "main()\n"
-)
 
 
 @dataclass
@@ -74,22 +64,3 @@ def kb(cli: Callable[..., Ran], corpus: Path) -> Path:
     assert cli("ingest", "corpus").code == 0
     assert cli("build").code == 0
     return Path(".veridical").absolute()
-
-
-@pytest.fixture
-def spawn(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
-    """Starts a command in a process of its own; ``before`` is Python that runs first."""
-
-    def start(*arguments: str, before: str = "", **environ: str) -> subprocess.Popen[str]:
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("VERIDICAL_", "FORCE_COLOR"))}
-        return subprocess.Popen(
-            [sys.executable, "-c", START.format(before=before), *arguments],
-            cwd=tmp_path,
-            env={**env, "OMP_NUM_THREADS": "1", **environ},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="surrogateescape",
-        )
-
-    return start

@@ -137,13 +137,14 @@ def _passage_texts(connection: sa.Connection, ids: Sequence[int]) -> list[tuple[
 def drop_gone_vectors(store: Store) -> None:
     """Write the dense index anew without passages that are gone, if it holds any."""
     stamp = dense.stamp_in_force(store)
-    index = dense.open_index(store, stamp) if stamp else None
-    if index is None:
-        return
+    try:
+        ids = np.load(store.index_folder / stamp / "ids.npy")
+    except (OSError, ValueError):
+        return  # there is none, or the next build makes it again
     with store.read() as connection:
         live = connection.execute(sa.select(schema.passages.c.id)).scalars().all()
-    if not np.isin(index.ids, np.array(live, dtype=np.int64)).all():
-        dense.rebuild(store, dense.encoder_of(stamp))
+    if not np.isin(ids, np.array(live, dtype=np.int64)).all():
+        dense.rebuild(store, stamp.removeprefix("dense-").rpartition("-")[0])
 
 
 def _refresh_dense(store: Store, encoder: TextEncoder, *, changed: bool) -> None:

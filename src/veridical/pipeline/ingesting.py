@@ -58,8 +58,7 @@ def run(
         _flush(store, batch, counts, problems)
     with stages.run("lexical index", bm25.n_behind(store), "passages") as progress:
         bm25.sync(store, on_progress=progress.advance)
-    if counts["replaced"]:
-        building.drop_gone_vectors(store)
+    building.drop_gone_vectors(store)  # of this run, or of one that was killed
     if strict and problems:
         raise _fatal(problems[0])
     with store.read() as connection:
