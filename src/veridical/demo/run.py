@@ -10,12 +10,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
+from veridical.corpus.read import read_all
+from veridical.corpus.scan import scan
 from veridical.errors import InputError
 from veridical.pipeline.explaining import TrustOverview
 from veridical.pipeline.facade import Veridical
 from veridical.pipeline.progress import Progress
 from veridical.settings import Settings
-from veridical.types import Answer, BuildReport, FeedbackReport, IngestReport, Record
+from veridical.types import Answer, BuildReport, FeedbackReport, IngestReport, Record, SourceDocument
 
 Verdict = Literal["right", "wrong", "open"]
 
@@ -82,7 +84,7 @@ def run_demo(
         resources.as_file(folder.joinpath("corpus")) as corpus,
         Veridical.open(kb, settings=settings, progress=progress, announce=announce) as v,
     ):
-        _check_empty(v, kb)
+        _check_own(v, kb, corpus)
         ingest = v.ingest(corpus)
         build = v.build(method="veridical")
         for item in v.list_feedback():
@@ -107,11 +109,12 @@ def run_demo(
         return DemoResult(ingest, build, questions, feedback, v.trust())
 
 
-def _check_empty(v: Veridical, kb: Path) -> None:
+def _check_own(v: Veridical, kb: Path, corpus: Path) -> None:
+    """Refuse a knowledge base with documents that are not the demo's: its feedback would be undone."""
     if not (kb / "kb.sqlite").is_file():
         return
-    names = {document.source for document in v.documents()}
-    if not names <= {"handbook", "wiki", "old-wiki", "forum", "vendor-blog"}:
+    own = {found.key for found in read_all(scan([corpus])) if isinstance(found, SourceDocument)}
+    if not {document.key for document in v.documents()} <= own:
         raise InputError(f"{kb} holds another knowledge base.", "Name an empty folder with --kb.")
 
 
