@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -41,10 +42,11 @@ class Encoder:
         Identifies the weights; vectors are cached under it.
     max_tokens
         Longer texts are cut here. MiniLM was trained on 256 word pieces.
-    batch_size
-        Texts of similar length run together, at most this many.
+    batch_tokens
+        Texts of similar length run together, up to about so many tokens; more no longer fit into the caches.
     n_threads
-        Threads of one inference. The runtime otherwise takes every core of the host, container or not.
+        Batches that run at the same time, each on one thread: several threads within one small batch spend
+        much of their time waiting for each other, above all on a busy machine.
     """
 
     dimensions = 384
@@ -55,16 +57,17 @@ class Encoder:
         *,
         name: str = "minilm-l6-int8",
         max_tokens: int = 256,
-        batch_size: int = 16,
+        batch_tokens: int = 512,
         n_threads: int = 1,
     ) -> None:
         self._folder = folder
         self.name = name
         self.max_tokens = max_tokens
-        self.batch_size = batch_size
+        self.batch_tokens = batch_tokens
         self.n_threads = n_threads
         self._session: Any = None
         self._tokenizer: Any = None
+        self._pool: ThreadPoolExecutor | None = None
 
     def _load(self) -> None:
         if self._session is not None:
@@ -74,7 +77,7 @@ class Encoder:
 
         folder = self._folder() if callable(self._folder) else self._folder
         options = ort.SessionOptions()
-        options.intra_op_num_threads = self.n_threads
+        options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
         try:
@@ -103,7 +106,7 @@ class Encoder:
         texts
             Any number of strings; an empty one gives the vector of the empty sequence.
         on_progress
-            Called with the number of texts finished after each batch.
+            Called with the number of texts finished after each batch, in this thread.
 
         Returns
         -------
@@ -119,12 +122,36 @@ class Encoder:
         encodings = self._tokenizer.encode_batch(readable)
         lengths = np.array([len(encoding.ids) for encoding in encodings])
         order = np.argsort(lengths, kind="stable")  # by length, so that little is spent on padding
-        for begin in range(0, len(order), self.batch_size):
-            rows = order[begin : begin + self.batch_size]
+        batches = [order[begin:end] for begin, end in self._batches(lengths[order])]
+
+        def run(rows: npt.NDArray[np.int64]) -> None:
             vectors[rows] = self._run([encodings[row].ids for row in rows])
+
+        if self.n_threads == 1 or len(batches) == 1:
+            done: Iterable[None] = map(run, batches)
+        else:
+            # The longest first, so that no thread is left with one at the end.
+            batches.reverse()
+            done = self._workers().map(run, batches)
+        for rows, _ in zip(batches, done, strict=True):
             if on_progress is not None:
                 on_progress(len(rows))
         return vectors
+
+    def _batches(self, lengths: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+        """Cut ascending lengths into runs whose padded size stays within the budget."""
+        runs = []
+        begin = 0
+        for end in range(1, len(lengths) + 1):
+            if end == len(lengths) or (end + 1 - begin) * lengths[end] > self.batch_tokens:
+                runs.append((begin, end))
+                begin = end
+        return runs
+
+    def _workers(self) -> ThreadPoolExecutor:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="encoder")
+        return self._pool
 
     def _run(self, ids: list[list[int]]) -> Float32Array:
         width = max(len(row) for row in ids)
