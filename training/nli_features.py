@@ -1,6 +1,6 @@
 """Fit the models of ``veridical.nli.features`` and write them where the package keeps them.
 
-    python training/nli_features.py DATA_DIR [--seed 0] [--out src/veridical/nli/data] [--cache DIR]
+    python training/nli_features.py DATA_DIR --encoder FOLDER [--seed 0] [--out FOLDER] [--cache FOLDER]
 
 About ten minutes on two cores, most of it the encoder. What is fitted: gradient-boosted trees that judge two
 sentences (one model with the encoder's cosine, one without), and for each a vector scaling that turns the
@@ -24,9 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nli_pairs import Pair, answered, composed, contexts, fever_neutrals, neighbours, nli_pairs, substitutions
-from veridical.nli.align import best_matches, lexical_similarities, sentence_spans
+from veridical.nli.align import DEFAULT_MAX_PAIRS, best_matches, lexical_similarities, sentence_spans
 from veridical.nli.compare import COSINE, FEATURES, compare
-from veridical.nli.features import SCREEN, mark_copies, passage_evidence
+from veridical.nli.features import SCREEN, comparable, copied, passage_evidence
 from veridical.nli.values import facts_of
 
 Array = npt.NDArray[np.float32]
@@ -59,12 +59,10 @@ class Vectors:
         (self._cache / "texts.json").write_text(json.dumps(list(self._known)), encoding="utf-8")
 
     def cosines(self, left: Sequence[str], right: Sequence[str]) -> Array:
-        a = np.stack([self._known[text] for text in left]).astype(np.float32)
-        b = np.stack([self._known[text] for text in right]).astype(np.float32)
-        return np.einsum("ij,ij->i", a, b)
+        return np.asarray(np.einsum("ij,ij->i", self.rows(left), self.rows(right)), dtype=np.float32)
 
-    def __getitem__(self, text: str) -> Array:
-        return self._known[text]
+    def rows(self, texts: Sequence[str]) -> Array:
+        return np.stack([self._known[text] for text in texts]).astype(np.float32)
 
 
 def to_sentences(pair: Pair) -> Pair | None:
@@ -149,7 +147,7 @@ def auc(positive: npt.NDArray[np.float64], negative: npt.NDArray[np.float64]) ->
 
 
 def fit_trees(table: Array, labels: npt.NDArray[np.int64], weights: npt.NDArray[np.float64], seed: int):
-    """Boost shallow trees with early stopping on a tenth of the pairs."""
+    """Boost small trees, a fixed number of them."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(
@@ -185,7 +183,7 @@ def origin_weights(pairs: Sequence[Pair]) -> npt.NDArray[np.float64]:
 def to_onnx(model: Any, n_columns: int, path: Path) -> None:
     """Write the trees as one ONNX tree ensemble with a softmax, which onnxruntime evaluates.
 
-    The general converter does not follow the library's newest releases, and a boosted model is only a table of nodes.
+    The general converter lags behind the library, and a boosted model is only a table of nodes.
     """
     from onnx import TensorProto, helper, save
 
@@ -217,7 +215,8 @@ def to_onnx(model: Any, n_columns: int, path: Path) -> None:
                         values.append(value)
             tree += 1
     node = helper.make_node(
-        "TreeEnsembleClassifier", ["features"], ["label", "probabilities"], domain="ai.onnx.ml", post_transform="SOFTMAX",
+        "TreeEnsembleClassifier", ["features"], ["label", "probabilities"],
+        domain="ai.onnx.ml", post_transform="SOFTMAX",
         classlabels_int64s=[0, 1, 2], base_values=[float(b) for b in model._baseline_prediction.ravel()],
         **{f"nodes_{key}": values for key, values in columns.items()},
         **{f"class_{key}": values for key, values in leaves.items()},
@@ -238,27 +237,44 @@ def to_onnx(model: Any, n_columns: int, path: Path) -> None:
     )
 
 
-def evidence(pairs: Sequence[Pair], lexical: Any, full: Any, vectors: Vectors) -> npt.NDArray[np.float64]:
-    """What the scaling sees of each passage pair (``FeatureNLI._evidence``), shape (n, 6); ``full`` may be None."""
+def evidence(
+    passages: Sequence[Pair], effort: str, lexical: Any, full: Any, vectors: Vectors
+) -> npt.NDArray[np.float64]:
+    """What the scaling sees of each passage pair under one effort of ``FeatureNLI``, shape (n, 5)."""
     rows: list[Pair] = []
     owner: list[int] = []
-    for number, pair in enumerate(pairs):
+    if effort == "full":
+        vectors.add([s.text for p in passages for t in (p.premise, p.hypothesis) for s in sentence_spans(t)])
+    for number, pair in enumerate(passages):
         left = [s.text for s in sentence_spans(pair.premise)]
         right = [s.text for s in sentence_spans(pair.hypothesis)]
-        similar = lexical_similarities([facts_of(t) for t in left], [facts_of(t) for t in right])
-        for i, j in best_matches(similar):
+        facts = [facts_of(t) for t in left], [facts_of(t) for t in right]
+        if effort == "full":
+            similar = vectors.rows(left) @ vectors.rows(right).T
+        else:
+            similar = lexical_similarities(*facts)
+        for i, j in comparable(similar, *facts, DEFAULT_MAX_PAIRS):
             rows.append(Pair(left[i], right[j], pair.label, pair.origin, pair.held_out))
             owner.append(number)
     table, _ = features(rows)
-    found = lexical.predict_proba(table)
-    if full is not None:
+    if effort == "full":
+        found = full.predict_proba(with_cosines(table, rows, vectors))
+    else:
+        found = lexical.predict_proba(table)
+    if effort == "quick":
         again = np.flatnonzero(1 - found[:, 1] >= SCREEN)
-        again_pairs = [rows[i] for i in again]
-        found[again] = full.predict_proba(with_cosines(table[again], again_pairs, vectors))
-    found = mark_copies(found, table, np.array([row.premise == row.hypothesis for row in rows]))
-    starts = np.searchsorted(np.array(owner), np.arange(len(pairs) + 1))
+        found[again] = full.predict_proba(with_cosines(table[again], [rows[i] for i in again], vectors))
+    copies = copied([row.premise for row in rows], [row.hypothesis for row in rows], table)
+    starts = np.searchsorted(np.array(owner), np.arange(len(passages) + 1))
     jaccard = table[:, FEATURES.index("word_jaccard")]
-    return np.array([passage_evidence(found[a:b], jaccard[a:b])[0] for a, b in itertools.pairwise(starts)])
+    # Passages with no sentences to compare are neutral without being asked, and carry no evidence.
+    spans = [(a, b) for a, b in itertools.pairwise(starts)]
+    return np.array(
+        [
+            passage_evidence(found[a:b], jaccard[a:b], copies[a:b])[0] if a < b else np.full(5, np.nan)
+            for a, b in spans
+        ]
+    )
 
 
 def fit_scaling(seen, labels: npt.NDArray[np.int64]) -> dict:
@@ -291,7 +307,33 @@ def report(title: str, pairs: Sequence[Pair], probabilities) -> dict[str, dict[s
     return out
 
 
-def main() -> None:
+def scale(
+    passages: Sequence[Pair], effort: str, lexical: Any, full: Any, vectors: Vectors, settings: dict[str, Any]
+) -> None:
+    """Fit the scaling of one effort and note how it does.
+
+    Trees know the sentences that they were fitted on, so the passages are held-out ones: one half of them is
+    fitted on, the other reported.
+    """
+    seen = evidence(passages, effort, lexical, full, vectors)
+    own = np.array([LABELS.index(p.label) for p in passages])
+    judged = np.isfinite(seen[:, 0])
+    seen, own, passages = (
+        seen[judged],
+        own[judged],
+        [p for p, is_in in zip(passages, judged, strict=True) if is_in],
+    )
+    odd = np.arange(len(passages)) % 2 == 1
+    scaling = fit_scaling(seen[~odd], own[~odd])
+    z = seen[odd] @ np.array(scaling["coefficients"]).T + np.array(scaling["intercepts"])
+    probabilities = np.exp(z - z.max(1, keepdims=True))
+    probabilities /= probabilities.sum(1, keepdims=True)
+    rest = [p for p, o in zip(passages, odd, strict=True) if o]
+    settings["scaling"][effort] = scaling
+    settings["held_out"][f"{effort} passages"] = report(f"{effort} P", rest, probabilities)
+
+
+def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -300,17 +342,18 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("src/veridical/nli/data"))
     parser.add_argument("--cache", type=Path, default=Path("build/nli-cache"))
     parser.add_argument("--n-full", type=int, default=14_000, help="pairs for the model with the encoder")
-    parser.add_argument("--encoder", type=Path, help="folder with model.onnx and tokenizer.json")
-    args = parser.parse_args()
+    parser.add_argument(
+        "--encoder", type=Path, required=True, help="folder with model.onnx and tokenizer.json"
+    )
+    return parser.parse_args()
+
+
+def main() -> None:
+    args = read_arguments()
     from veridical.index.encoder import Encoder
 
-    if args.encoder is None:
-        from veridical.models.fetch import model_folder
-
-        args.encoder = model_folder("minilm-l6-int8")
-    encoder = Encoder(args.encoder, n_threads=2, batch_size=64)
     begin = time.time()
-    vectors = Vectors(encoder.encode, args.cache)
+    vectors = Vectors(Encoder(args.encoder, n_threads=2).encode, args.cache)
     pairs, passages = build(args.data, args.seed)
     print(f"{len(pairs)} sentence pairs, {len(passages)} passage pairs, {time.time() - begin:.0f} s")
     args.out.mkdir(parents=True, exist_ok=True)
@@ -320,12 +363,11 @@ def main() -> None:
         "features": [*FEATURES, COSINE],
         "labels": LABELS,
         "prior": PRIOR,
-        "screen": SCREEN,
         "seed": args.seed,
         "scaling": {},
         "held_out": {},
     }
-    lexical = full = None
+    models: dict[str, Any] = {}
     for name in ("lexical", "full"):
         if name == "full":  # the encoder costs time, so this one sees fewer pairs
             fit, held, passages = sample(fit, args.n_full), sample(held, 2_000), sample(passages, 1_500)
@@ -333,27 +375,15 @@ def main() -> None:
         held_table, _ = features(held)
         if name == "full":
             table, held_table = with_cosines(table, fit, vectors), with_cosines(held_table, held, vectors)
-        model = fit_trees(table, labels, origin_weights(fit), args.seed)
+        models[name] = model = fit_trees(table, labels, origin_weights(fit), args.seed)
         print(f"{name} fitted on {len(fit)} pairs, {time.time() - begin:.0f} s", flush=True)
-        lexical, full = (model, None) if name == "lexical" else (lexical, model)
         to_onnx(model, table.shape[1], args.out / f"{name}.onnx")
         settings["held_out"][f"{name} sentences"] = report(name, held, model.predict_proba(held_table))
-        # Trees know the sentences that they were fitted on, so the scaling is fitted on held-out passages: on the
-        # one half of them, and reported on the other.
-        seen = evidence(passages, lexical, full, vectors)
-        own = np.array([LABELS.index(p.label) for p in passages])
-        odd = np.arange(len(passages)) % 2 == 1
-        settings["scaling"][name] = scaling = fit_scaling(seen[~odd], own[~odd])
-        z = seen[odd] @ np.array(scaling["coefficients"]).T + np.array(scaling["intercepts"])
-        probabilities = np.exp(z - z.max(1, keepdims=True))
-        probabilities /= probabilities.sum(1, keepdims=True)
-        rest = [p for p, o in zip(passages, odd, strict=True) if o]
-        settings["held_out"][f"{name} passages"] = report(f"{name} P", rest, probabilities)
-        print(name, scaling)
-        np.savez(args.cache / f"evidence-{name}.npz", seen=seen, own=own)
+        for effort in ("lexical",) if name == "lexical" else ("quick", "full"):
+            scale(passages, effort, models["lexical"], models.get("full"), vectors, settings)
     (args.out / "settings.json").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
-    for file in sorted(args.out.glob("*.onnx")):
-        print(file, file.stat().st_size, hashlib.sha256(file.read_bytes()).hexdigest())
+    for file in sorted(args.out.iterdir()):
+        print(file.name, file.stat().st_size, hashlib.sha256(file.read_bytes()).hexdigest())
     print(f"done in {time.time() - begin:.0f} s")
 
 

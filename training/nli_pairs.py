@@ -15,7 +15,8 @@ from veridical.nli.values import facts_of
 
 #: file -> at most this many pairs; fever's and the rest of the 'yes' rows of the data's README, and no other.
 ALLOWED = {
-    "fever": 10_000, "fever-symmetric": 708, "snli": 5_000, "cad-snli": 5_000, "breaking-nli": 2_000, "med": 1_500,
+    "fever": 10_000, "fever-symmetric": 708, "snli": 5_000, "cad-snli": 5_000, "breaking-nli": 2_000,
+    "med": 1_500,
 }  # fmt: skip
 READING = ("squadshifts-wiki", "squadshifts-reddit", "squadshifts-reviews")
 
@@ -60,7 +61,7 @@ def nli_pairs(data: Path, rng: random.Random) -> list[Pair]:
 
 
 def fever_neutrals(pairs: list[Pair], n: int, rng: random.Random) -> list[Pair]:
-    """Set claims against evidence for other claims that shares words with them: near, and about something else."""
+    """Set claims against evidence for other claims that shares words with them: near, yet apart."""
     fever = [p for p in pairs if p.origin == "fever"]
     index: dict[str, list[int]] = {}
     for i, pair in enumerate(fever):
@@ -91,7 +92,7 @@ def fever_neutrals(pairs: list[Pair], n: int, rng: random.Random) -> list[Pair]:
 
 @dataclass(frozen=True)
 class Context:
-    """A passage of the reading data with its answers, (text, start), and its questions, (question, text, start)."""
+    """A passage of the reading data with answers, (text, start), and questions, (question, text, start)."""
 
     text: str
     answers: tuple[tuple[str, int], ...]
@@ -184,9 +185,9 @@ def statement(question: str, answer: str, rng: random.Random) -> str:
 
 
 def answered(passages: list[Context], n_each: int, rng: random.Random) -> list[Pair]:
-    """State right and wrong answers to questions on a passage, against the sentence that answers, and others near it.
+    """State right and wrong answers to questions on a passage, against its sentences.
 
-    The right answer is entailed by the answering sentence, another of its kind contradicts it (now and then saying
+    The right answer is entailed by the sentence that answers, another of its kind contradicts it (some say
     so: "B, not A"); to the passage's other sentences either is neutral.
     """
     pool: dict[str, list[str]] = {}
@@ -243,7 +244,7 @@ def _denied(wrong: str, right: str, rng: random.Random) -> str:
 
 
 def _others(pool: dict[str, list[str]], answer: str, text: str, rng: random.Random) -> list[str]:
-    """Answers to other questions that have this one's shape and no word of it, and do not stand in the text."""
+    """Answers to other questions with this one's shape and no word of it, and not in the text."""
     alike = pool.get(answer_type(answer) or f"other {min(len(answer.split()), 5)}", [])
     words = set(answer.lower().split())
     return [
@@ -261,8 +262,8 @@ def composed(
 ) -> list[Pair]:
     """Make passages of several sentences of which at most one pair is not neutral, as in a real corpus.
 
-    A claim, or a sentence with another answer, is put among the sentences of a neighbouring passage; neighbours
-    as they are, are neutral.
+    A claim, or a sentence with another answer, is put among the sentences of a neighbouring passage;
+    neighbours as they are, are neutral.
     """
     found: list[Pair] = []
     texts = [c.text for c in reading]
@@ -276,36 +277,39 @@ def composed(
         filler = texts[rng.choice(near[place[context.text]])]
         label, said = rng.choice((("contradiction", after), ("entailment", before)))
         found.append(
-            Pair(context.text, _insert(filler, said, rng), label, "passages-substituted", context.held_out)
+            Pair(
+                context.text,
+                _insert(filler, said, context.text, rng),
+                label,
+                "passages-substituted",
+                context.held_out,
+            )
         )
     for pair in answered([c for c in reading if c.held_out], 4, rng):
         if pair.origin == "reading-answered":
-            context = next(c.text for c in reading if pair.premise in c.text)
-            filler = texts[rng.choice(near[place[context]])]
-            found.append(
-                Pair(
-                    context,
-                    _insert(filler, pair.hypothesis, rng),
-                    pair.label,
-                    "passages-answered",
-                    pair.held_out,
-                )
-            )
+            whole = next(c.text for c in reading if pair.premise in c.text)
+            text = _insert(texts[rng.choice(near[place[whole]])], pair.hypothesis, whole, rng)
+            found.append(Pair(whole, text, pair.label, "passages-answered", pair.held_out))
     fever = [p for p in pairs if p.origin in {"fever", "fever-neutral"}]
     chosen = rng.sample(fever, min(5_000, len(fever)))
     evidence = [p.premise for p in chosen]
     near = neighbours(evidence, 4)
     for i, pair in enumerate(chosen):
-        filler = _insert(evidence[rng.choice(near[i])], pair.hypothesis, rng)
+        filler = _insert(evidence[rng.choice(near[i])], pair.hypothesis, pair.premise, rng)
         found.append(Pair(pair.premise, filler, pair.label, f"passages-{pair.origin}", pair.held_out))
     return found
 
 
-def _insert(filler: str, sentence: str, rng: random.Random) -> str:
-    """Put a sentence at a random place among up to four sentences of another text."""
-    others = [s.text for s in sentence_spans(filler)][:4]
-    others.insert(rng.randint(0, len(others)), sentence)
+def _insert(filler: str, said: str, against: str, rng: random.Random) -> str:
+    """Put a sentence at a random place among up to four of another text that do not repeat ``against``."""
+    known = [facts_of(s.text).words for s in sentence_spans(against)]
+    others = [s.text for s in sentence_spans(filler) if not _repeats(facts_of(s.text).words, known)][:4]
+    others.insert(rng.randint(0, len(others)), said)
     return " ".join(others)
+
+
+def _repeats(words: frozenset[str], known: list[frozenset[str]]) -> bool:
+    return any(len(words & other) > 0.5 * len(words | other) for other in known)
 
 
 def neighbours(texts: list[str], n: int) -> list[list[int]]:

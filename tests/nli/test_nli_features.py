@@ -129,7 +129,7 @@ def test_quick_embeds_only_what_may_be_more_than_neutral():
 def test_the_screen_of_quick_at_zero_looks_twice_at_everything():
     asked = []
     model = FeatureNLI(lambda t: asked.extend(t) or hashed_words(t), effort="quick", screen=0.0)
-    model.judge([("Tea is grown on terraces.", "Ore goes by rail.")])
+    model.judge([("Tea is grown on terraces.", "Tea goes by rail.")])
     assert len(asked) == 2
 
 
@@ -160,9 +160,24 @@ def test_shifting_the_prior_multiplies_the_odds_by_the_ratio_of_the_priors():
 
 def test_passage_evidence_names_the_strongest_rows_and_carries_their_overlap():
     probabilities = np.array([[0.2, 0.7, 0.1], [0.5, 0.5, 0.0], [0.0, 0.2, 0.8]])
-    evidence, at_e, at_c = passage_evidence(probabilities, np.array([0.1, 0.25, 0.5], dtype=np.float32))
+    overlaps = np.array([0.1, 0.25, 0.5], dtype=np.float32)
+    evidence, at_e, at_c = passage_evidence(probabilities, overlaps, np.zeros(3, dtype=bool))
     assert (at_e, at_c) == (1, 2)
-    np.testing.assert_allclose(evidence, [0, np.log(4), 0.25, 0.5, 0, 0.5 * np.log(4)], atol=1e-6)
+    np.testing.assert_allclose(evidence, [0, np.log(4), 0.25, 0, 0], atol=1e-6)
+
+
+def test_a_copied_sentence_speaks_for_entailment_and_never_for_contradiction():
+    probabilities = np.array([[0.2, 0.0, 0.8], [0.5, 0.4, 0.1]])
+    overlaps = np.array([1.0, 0.5], dtype=np.float32)
+    evidence, at_e, at_c = passage_evidence(probabilities, overlaps, np.array([True, False]))
+    assert (at_e, at_c) == (0, 1)
+    np.testing.assert_allclose(evidence, [-np.log(4), -np.log(9), 1, -np.log(4), 1], atol=1e-6)
+
+
+def test_a_short_line_that_both_passages_carry_is_no_support():
+    repeated = "Read more. "
+    result = FeatureNLI().judge([(repeated + BRIDGE, repeated + "Tea is grown on terraces in June.")])[0]
+    assert result.label is NLILabel.NEUTRAL
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from veridical.nli.lexicon import KINDS, NEGATING_PREFIXES, OPPOSITES
 from veridical.nli.values import (
@@ -58,7 +58,7 @@ def compare(p: Facts, h: Facts) -> tuple[float, ...]:
         *quantities, *dates,
         h.n_negations, p.n_negations, (h.n_negations + p.n_negations) % 2,
         _opposites(left_p, left_h), _kinds_clash(left_p, left_h), _prefixes(left_p, left_h),
-        _share(h.denied & p.words, h.denied), _share(p.denied & h.words, p.denied),
+        _share(h.denied & (p.words - p.denied), h.denied), _share(p.denied & (h.words - h.denied), p.denied),
         _denied_values(h, p), _denied_values(p, h),
         len(h.denied), len(p.denied), len(h.denied & p.denied),
         len(left_h - h.denied), len(left_p - p.denied),
@@ -90,9 +90,7 @@ def _verdicts(
     table = [[_same(a, b) for b in right] for a in left]
     lonely_h = [i for i, row in enumerate(table) if "same" not in row]
     lonely_p = [j for j in range(len(right)) if all(row[j] != "same" for row in table)]
-    clashes = sum(
-        1 for i in lonely_h if any(table[i][j] == "differs" for j in lonely_p)
-    )
+    clashes = sum(1 for i in lonely_h if any(table[i][j] == "differs" for j in lonely_p))
     return (
         float(len(left) - len(lonely_h)),
         float(clashes),
@@ -102,25 +100,22 @@ def _verdicts(
 
 
 def _opposites(left_p: frozenset[str], left_h: frozenset[str]) -> float:
-    return float(
-        sum(1 for word in left_h if not left_p.isdisjoint(OPPOSITES.get(word, ())))
-    )
+    return float(sum(1 for word in left_h if not left_p.isdisjoint(OPPOSITES.get(word, ()))))
 
 
 def _kinds_clash(left_p: frozenset[str], left_h: frozenset[str]) -> float:
     kinds = {KINDS[word] for word in left_p if word in KINDS}
-    return (
-        float(sum(1 for word in left_h if KINDS.get(word) in kinds)) if kinds else 0.0
-    )
+    return float(sum(1 for word in left_h if KINDS.get(word) in kinds)) if kinds else 0.0
 
 
 def _prefixes(left_p: frozenset[str], left_h: frozenset[str]) -> float:
-    def negated(words: Iterable[str], others: frozenset[str]) -> int:
+    def negated(words: frozenset[str], others: frozenset[str]) -> int:
         return sum(
             1
-            for word in words
+            for other in others
+            if other.startswith(NEGATING_PREFIXES)
             for prefix in NEGATING_PREFIXES
-            if prefix + word in others
+            if other.startswith(prefix) and other[len(prefix) :] in words
         )
 
     return float(negated(left_p, left_h) + negated(left_h, left_p))

@@ -8,9 +8,7 @@ from veridical.nli.base import NLIModel
 from veridical.types import NLILabel, NLIResult
 
 
-def both_directions(
-    model: NLIModel, pairs: Sequence[tuple[str, str]]
-) -> list[NLIResult]:
+def both_directions(model: NLIModel, pairs: Sequence[tuple[str, str]]) -> list[NLIResult]:
     """Judge each pair as given and turned round, and combine the two.
 
     Parameters
@@ -49,14 +47,8 @@ def combine(forward: NLIResult, backward: NLIResult) -> NLIResult:
     neutral = max(0.0, 1.0 - contradiction - entailment)
     label = NLIResult(entailment, neutral, contradiction).label
     if label is NLILabel.NEUTRAL:  # show what came closest to being more
-        label = (
-            NLILabel.ENTAILMENT
-            if entailment >= contradiction
-            else NLILabel.CONTRADICTION
-        )
+        label = NLILabel.ENTAILMENT if entailment >= contradiction else NLILabel.CONTRADICTION
     spans = (forward.premise_span, forward.hypothesis_span)
-    if spans[0] is None or getattr(backward, label.value) > getattr(
-        forward, label.value
-    ):
+    if spans[0] is None or getattr(backward, label.value) > getattr(forward, label.value):
         spans = (backward.hypothesis_span, backward.premise_span)
     return NLIResult(entailment, neutral, contradiction, *spans)

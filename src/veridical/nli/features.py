@@ -106,12 +106,8 @@ class FeatureNLI:
             )
         if max_pairs < 1:
             raise InputError(f"max_pairs must be at least 1, got {max_pairs}.")
-        if prior is not None and (
-            len(prior) != 3 or min(prior) <= 0 or abs(sum(prior) - 1) > 1e-6
-        ):
-            raise InputError(
-                f"prior must be three positive shares that sum to 1, got {prior}."
-            )
+        if prior is not None and (len(prior) != 3 or min(prior) <= 0 or abs(sum(prior) - 1) > 1e-6):
+            raise InputError(f"prior must be three positive shares that sum to 1, got {prior}.")
         self.effort: Effort = effort
         self.max_pairs = max_pairs
         self.screen = screen
@@ -131,14 +127,10 @@ class FeatureNLI:
         ]
         for file in files:
             digest.update(_data(file))
-        digest.update(
-            repr((self.effort, self.max_pairs, self.screen, self.prior)).encode()
-        )
+        digest.update(repr((self.effort, self.max_pairs, self.screen, self.prior)).encode())
         return f"features-{self.effort}-{digest.hexdigest()[:8]}"
 
-    def warm(
-        self, sentences: Sequence[str], vectors: npt.NDArray[np.float32] | None = None
-    ) -> None:
+    def warm(self, sentences: Sequence[str], vectors: npt.NDArray[np.float32] | None = None) -> None:
         """Take in sentence vectors that are known already, or compute those that are not.
 
         Parameters
@@ -165,18 +157,10 @@ class FeatureNLI:
             One for each pair, in order. The spans are the two sentences that speak most for the more probable
             of entailment and contradiction.
         """
-        spans = {
-            text: sentence_spans(text)
-            for text in dict.fromkeys(t for pair in pairs for t in pair)
-        }
-        facts = {
-            text: [facts_of(span.text) for span in found]
-            for text, found in spans.items()
-        }
+        spans = {text: sentence_spans(text) for text in dict.fromkeys(t for pair in pairs for t in pair)}
+        facts = {text: [facts_of(span.text) for span in found] for text, found in spans.items()}
         if self.effort == "full" and self._embed is not None:
-            self._vectors.fill(
-                [span.text for found in spans.values() for span in found], self._embed
-            )
+            self._vectors.fill([span.text for found in spans.values() for span in found], self._embed)
         candidates = self._align(pairs, spans, facts)
         if not len(candidates.owner):
             return [_NEUTRAL for _ in pairs]
@@ -198,7 +182,7 @@ class FeatureNLI:
                 similar = self._vectors.cosines(spans[premise], spans[hypothesis])
             else:
                 similar = lexical_similarities(facts[premise], facts[hypothesis])
-            for i, j in best_matches(similar, self.max_pairs):
+            for i, j in comparable(similar, facts[premise], facts[hypothesis], self.max_pairs):
                 owner.append(number)
                 left.append(spans[premise][i])
                 right.append(spans[hypothesis][j])
@@ -225,14 +209,6 @@ class FeatureNLI:
             table = candidates.table[again]
             table[:, -1] = self._vectors.paired_cosines(left, right)
             found[again] = self._full.judge(table)
-        for row, (a, b) in enumerate(
-            zip(candidates.left, candidates.right, strict=True)
-        ):
-            if (
-                a.text == b.text
-                and candidates.table[row, FEATURES.index("n_words_h")] >= 4
-            ):
-                found[row] = _COPY
         return found
 
     def _decide(
@@ -244,6 +220,11 @@ class FeatureNLI:
         """Take the strongest sentence pair for either side, and scale to probabilities of the passages."""
         starts = np.searchsorted(candidates.owner, np.arange(len(pairs) + 1))
         jaccard = candidates.table[:, FEATURES.index("word_jaccard")]
+        copies = copied(
+            [span.text for span in candidates.left],
+            [span.text for span in candidates.right],
+            candidates.table,
+        )
         scaling = self._scaling
         results = []
         for number, (premise, hypothesis) in enumerate(pairs):
@@ -252,12 +233,10 @@ class FeatureNLI:
                 results.append(_NEUTRAL)
                 continue
             seen, best_entailment, best_contradiction = passage_evidence(
-                probabilities[begin:end], jaccard[begin:end]
+                probabilities[begin:end], jaccard[begin:end], copies[begin:end]
             )
             final = _COPY if premise == hypothesis else scaling.apply(seen)
-            row = begin + (
-                best_entailment if final[0] >= final[2] else best_contradiction
-            )
+            row = begin + (best_entailment if final[0] >= final[2] else best_contradiction)
             results.append(
                 NLIResult(
                     float(final[0]),
@@ -285,7 +264,7 @@ class FeatureNLI:
                 "The fitted feature model does not belong to this version of the code.",
                 "Reinstall veridical, or fit it again with training/nli_features.py.",
             )
-        own = settings["scaling"]["lexical" if self.effort == "lexical" else "full"]
+        own = settings["scaling"][self.effort]
         return Scaling(
             np.array(own["coefficients"]),
             np.array(own["intercepts"]),
@@ -320,7 +299,7 @@ class Scaling:
 
 
 def passage_evidence(
-    probabilities: FloatArray, overlaps: npt.NDArray[np.float32]
+    probabilities: FloatArray, overlaps: npt.NDArray[np.float32], copies: npt.NDArray[np.bool_]
 ) -> tuple[FloatArray, int, int]:
     """Sum up the sentence pairs of one passage pair.
 
@@ -330,17 +309,42 @@ def passage_evidence(
         Shape (n, 3), n at least 1, of the sentence pairs.
     overlaps
         Shape (n,): Jaccard overlap of their words.
+    copies
+        Shape (n,): whether a pair is one sentence twice.
 
     Returns
     -------
     tuple
-        x = (logit e, logit c, o, q, o logit e, q logit c) and the rows of e and c: the largest probabilities
-        of entailment and of contradiction, with o and q the overlaps there.
+        x = (logit e, logit c, o, o logit e, copied) and the rows of e and c: the largest probabilities of
+        entailment and of contradiction, with o the overlap at e. A copy is taken for e before all else, and
+        never for c. Contradiction has no such term: a clash need not share words.
     """
-    at_e, at_c = int(probabilities[:, 0].argmax()), int(probabilities[:, 2].argmax())
-    strongest = _logit(np.array([probabilities[at_e, 0], probabilities[at_c, 2]]))
-    overlap = overlaps[[at_e, at_c]].astype(np.float64)
-    return np.concatenate([strongest, overlap, strongest * overlap]), at_e, at_c
+    any_copy = bool(copies.any())
+    at_e = int(copies.argmax()) if any_copy else int(probabilities[:, 0].argmax())
+    contradiction = np.where(copies, 0.0, probabilities[:, 2])
+    at_c = int(contradiction.argmax())
+    strongest = _logit(np.array([probabilities[at_e, 0], contradiction[at_c]]))
+    overlap = float(overlaps[at_e])
+    return np.array([*strongest, overlap, overlap * strongest[0], any_copy]), at_e, at_c
+
+
+def comparable(
+    similarities: npt.NDArray[np.float32], left: Sequence[Facts], right: Sequence[Facts], max_pairs: int
+) -> list[tuple[int, int]]:
+    """Align sentences, but leave out pairs with nothing in common and lines too short to be a statement."""
+    return [
+        (i, j)
+        for i, j in best_matches(similarities, max_pairs)
+        if similarities[i, j] > 0 and len(left[i].words) > 1 and len(right[j].words) > 1
+    ]
+
+
+def copied(
+    left: Sequence[str], right: Sequence[str], table: npt.NDArray[np.float32]
+) -> npt.NDArray[np.bool_]:
+    """Find the pairs that are one sentence twice, but for those too short to say anything of their own."""
+    same = np.array([a == b for a, b in zip(left, right, strict=True)], dtype=np.bool_)
+    return np.asarray(same & (table[:, FEATURES.index("n_words_h")] >= 4), dtype=np.bool_)
 
 
 def _logit(p: FloatArray) -> FloatArray:
@@ -362,9 +366,7 @@ class _Trees:
         options.intra_op_num_threads = n_threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        self._session: Any = ort.InferenceSession(
-            _data(file), options, providers=["CPUExecutionProvider"]
-        )
+        self._session: Any = ort.InferenceSession(_data(file), options, providers=["CPUExecutionProvider"])
         self._n_columns = n_columns
 
     def judge(self, table: npt.NDArray[np.float32]) -> FloatArray:
@@ -372,8 +374,6 @@ class _Trees:
         if not len(table):
             return np.zeros((0, 3))
         name = self._session.get_inputs()[0].name
-        raw = self._session.run(
-            None, {name: np.ascontiguousarray(table[:, : self._n_columns])}
-        )[-1]
+        raw = self._session.run(None, {name: np.ascontiguousarray(table[:, : self._n_columns])})[-1]
         found = np.asarray(raw, dtype=np.float64)
         return np.asarray(found / found.sum(axis=1, keepdims=True), dtype=np.float64)

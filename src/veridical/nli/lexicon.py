@@ -48,13 +48,12 @@ DENIED_NEXT = re.compile(
     r"(?<=[,;]\s)not|(?<=[,;][\"”’]\s)not|"
     r"(?:is|was|are|were)\s+not|(?:isn|wasn|aren|weren)['’]t|not\s+(?=the\b|a\b|an\b|in\b|by\b|on\b|at\b|\d)|"
     r"dispel(?:s|led|ling)?|debunk(?:s|ed|ing)?|refut(?:e|es|ed|ing)|disprov(?:e|es|ed|ing)|"
-    r"no\s+longer|(?:previously|formerly|commonly|widely|long|popularly)\s+"
-    r"(?:thought|believed|held|assumed|suggested|accepted|reported|known|claimed|estimated))\b",
+    r"no\s+longer|(?:previously|formerly)\s+(?:thought|believed|held|assumed|suggested|reported|estimated)|"
+    r"(?:commonly|widely|long|popularly)\s+(?:thought|believed|held|assumed)|"
+    r"(?:long-held|common|popular|widespread|mistaken)\s+(?:belief|assumption|view|notion|claim)s?\s+that)\b",
     re.IGNORECASE,
 )
-CLAUSE_END = re.compile(
-    r"[.;:!?,\n]|\s[-–—]\s|\b(?:but|because|while|however)\b", re.IGNORECASE
-)
+CLAUSE_END = re.compile(r"[.;:!?,\n]|\s[-–—]\s|\b(?:but|because|while|however)\b", re.IGNORECASE)
 
 #: Signs that a sentence argues against something said elsewhere.
 DISPUTE = re.compile(
@@ -219,17 +218,9 @@ def stem(word: str) -> str:
     if len(word) <= 3 or not word.isalpha():
         return word
     for ending, instead in _ENDINGS:
-        if (
-            word.endswith(ending)
-            and len(word) - len(ending) >= 3
-            and not word.endswith("ss")
-        ):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             base = word[: len(word) - len(ending)] + instead
-            if (
-                not instead
-                and ending in ("ing", "ings", "ed", "er", "ers")
-                and base[-1] == base[-2]
-            ):
+            if not instead and ending in ("ing", "ings", "ed", "er", "ers") and base[-1] == base[-2]:
                 base = base[:-1]
             return base[:-1] if len(base) > 3 and base.endswith("e") else base
     return word

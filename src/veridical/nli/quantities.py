@@ -110,6 +110,7 @@ _WORD_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _LARGEST = 1e30
+_DIGIT = re.compile(r"\d")
 _LAST_WORD = re.compile(r"(\w+)\s+\Z")
 _AFTER = re.compile(r"[\s-]*([A-Za-z]+)")
 _HAS_NUMBER_WORD = re.compile(
@@ -152,7 +153,7 @@ def _overlap(left: Quantity, right: Quantity) -> bool:
 
 def read_quantities(sentence: str, denied: Places, taken: Places) -> tuple[Quantity, ...]:
     found = []
-    if any(c.isdigit() for c in sentence):
+    if _DIGIT.search(sentence):
         for match in _NUMBER.finditer(sentence):
             if inside(match.start("num"), taken) or (match.start("num") and _glued(sentence, match)):
                 continue

@@ -28,6 +28,7 @@ __all__ = [
     "facts_of",
 ]
 
+_DIGIT = re.compile(r"\d")
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)*")
 
 _NEGATED_VERB = re.compile(r"(?:\b(?:is|was|are|were)\s+not|n['’]t)\Z", re.IGNORECASE)
@@ -71,11 +72,7 @@ def facts_of(sentence: str) -> Facts:
     """
     denied = _denied_spans(sentence)
     taken: list[tuple[int, int]] = []
-    dates = (
-        read_dates(sentence, denied, taken)
-        if any(c.isdigit() for c in sentence)
-        else ()
-    )
+    dates = read_dates(sentence, denied, taken) if _DIGIT.search(sentence) else ()
     quantities = read_quantities(sentence, denied, taken)
     return _words(sentence, denied, quantities, dates)
 
@@ -112,9 +109,7 @@ def _words(
     asserted: set[str] = set()
     n_tokens = n_negations = n_hedges = n_mid_names = 0
     # "B, not A" denies A and says B; "is not A" is a negation as well.
-    openings = {
-        start for start, _ in denied_spans if not _NEGATED_VERB.search(sentence[:start])
-    }
+    openings = {start for start, _ in denied_spans if not _NEGATED_VERB.search(sentence[:start])}
     for match in _TOKEN.finditer(sentence):
         token = match[0]
         lower = token.lower()
@@ -131,9 +126,7 @@ def _words(
             names.add(root)
             n_mid_names += n_tokens > 1
         words.append(root)
-        (
-            denied if denied_spans and inside(match.start(), denied_spans) else asserted
-        ).add(root)
+        (denied if denied_spans and inside(match.start(), denied_spans) else asserted).add(root)
     return Facts(
         words=frozenset(words),
         pairs=frozenset(pairwise(words)),
