@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from veridical import Veridical
 from veridical.cli.app import run
 from veridical.pipeline import facade
 from veridical.testing.fake_models import FakeModels
@@ -28,13 +30,28 @@ class Ran:
     err: str
 
 
+def write_corpus(root: Path) -> Path:
+    for key, text in PAGES.items():
+        (root / key).parent.mkdir(parents=True, exist_ok=True)
+        (root / key).write_text(text, "utf-8")
+    return root
+
+
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    for key, text in PAGES.items():
-        path = tmp_path / "corpus" / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    return tmp_path / "corpus"
+    return write_corpus(tmp_path / "corpus")
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A knowledge base of the corpus, to be copied."""
+    root = tmp_path_factory.mktemp("cli")
+    with Veridical.open(root / "kb") as v:
+        v.models = FakeModels()
+        v.ingest(write_corpus(root / "corpus"))
+        v.build()
+    shutil.rmtree(root / "corpus")  # so that a copy of the corpus may take its place
+    return root / "kb"
 
 
 @pytest.fixture
@@ -59,8 +76,7 @@ def cli(
 
 
 @pytest.fixture
-def kb(cli: Callable[..., Ran], corpus: Path) -> Path:
+def kb(cli: Callable[..., Ran], corpus: Path, built: Path) -> Path:
     """The corpus, ingested and built in ``.veridical``."""
-    assert cli("ingest", "corpus").code == 0
-    assert cli("build").code == 0
+    shutil.copytree(built, ".veridical")
     return Path(".veridical").absolute()

@@ -23,6 +23,7 @@ from veridical.types import Answer, Conflict, Hit, Usage
 
 Generator = Literal["auto", "extractive", "llm"]
 GENERATORS: tuple[Generator, ...] = get_args(Generator)
+_NO_ANSWER = "No answer: "
 _MAX_QUESTION_CHARS = 10_000
 
 
@@ -106,9 +107,10 @@ def ask(
     with stages.run("answer"):
         said = _answer(store, question, pool, ranked.hits, conflicts, llm, method, retriever.encoder_name)
         if fall_back and llm is not None and _unusable(said):
-            why = f"The model {llm.name} gave nothing usable, so the answer is extracted."
-            failed, said = said, _extract(store, question, pool, ranked.hits, retriever.encoder_name)
-            said = replace(said, notes=(why, *failed.notes, *said.notes))
+            why = " ".join(said.notes).removeprefix(_NO_ANSWER).replace("\n", " ")
+            why = f"The model {llm.name} gave nothing usable, so the answer is extracted: {why}"
+            said = _extract(store, question, pool, ranked.hits, retriever.encoder_name)
+            said = replace(said, notes=(why, *said.notes))
     answer = Answer(
         id=0,
         question=question.text,
@@ -161,7 +163,7 @@ def _answer(
     try:
         made = generate_answer(question.text, hits, llm, style=style, conflicts=conflicts)
     except (LLMError, ModelError) as error:
-        return _Said("", "failed", llm.name, {"usage": Usage()}, (f"No answer: {error}",))
+        return _Said("", "failed", llm.name, {"usage": Usage()}, (f"{_NO_ANSWER}{error}",))
     fields: dict[str, object] = {
         "citations": made.citations,
         "dropped_citations": made.dropped_citations,
