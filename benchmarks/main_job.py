@@ -41,7 +41,7 @@ def arguments() -> argparse.Namespace:
 def corpus(data_dir: Path, n: int, target: Path) -> list[str]:
     """Write the first n passages as JSONL, and return the questions they belong to."""
     questions = []
-    lines = []
+    lines: list[str] = []
     for question in read(data_dir, "nq"):
         if len(lines) >= n:
             break
