@@ -19,8 +19,12 @@ def main() -> None:
     environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": str(WIDTH), "TERM": "xterm-256color"}
     done = subprocess.run(command, stdout=subprocess.PIPE, env=environment, text=True, check=True)
     with Path(os.devnull).open("w") as nowhere:
-        console = Console(record=True, width=WIDTH, file=nowhere, force_terminal=True, color_system="truecolor")
-        shown = " ".join(f'"{word}"' if " " in word else word for word in [Path(command[0]).name, *command[1:]])
+        console = Console(
+            record=True, width=WIDTH, file=nowhere, force_terminal=True, color_system="truecolor"
+        )
+        shown = " ".join(
+            f'"{word}"' if " " in word else word for word in [Path(command[0]).name, *command[1:]]
+        )
         console.print(Text(f"$ {shown}", style="bold"))
         console.print(Text.from_ansi(done.stdout.rstrip("\n")))
         target.write_text(console.export_svg(title="veridical"), encoding="utf-8")

@@ -49,7 +49,9 @@ def test_what_else_is_encoded_makes_no_difference(model: Path, encoder: Encoder)
     np.testing.assert_allclose(encoder.encode(TEXTS[::-1])[::-1], expected, atol=1e-5)
     alone = np.vstack([encoder.encode([text]) for text in TEXTS])
     np.testing.assert_allclose(alone, expected, atol=1e-5)
-    np.testing.assert_allclose(Encoder(model, batch_tokens=40, n_threads=2).encode(TEXTS), expected, atol=1e-5)
+    np.testing.assert_allclose(
+        Encoder(model, batch_tokens=40, n_threads=2).encode(TEXTS), expected, atol=1e-5
+    )
 
 
 def test_a_paraphrase_is_nearer_than_another_subject(encoder: Encoder) -> None:
