@@ -86,9 +86,15 @@ def test_no_color_and_pipes_get_no_escape_codes_and_a_terminal_gets_some(spawn: 
     assert not colours.search(on_a_terminal(spawn, {"NO_COLOR": "1"}))
 
 
-def on_a_terminal(spawn: Spawn, env: dict[str, str]) -> str:
+def on_a_terminal(spawn: Spawn, env: dict[str, str], *arguments: str, before: str = "") -> str:
     main, side = pty.openpty()
-    process = spawn("ask", "the gateway", "--kb", "kb", stdout=side, env={"TERM": "xterm-256color", **env})
+    process = spawn(
+        *(arguments or ("ask", "the gateway", "--kb", "kb")),
+        before=before,
+        stdout=side,
+        stderr=side,
+        env={"TERM": "xterm-256color", **env},
+    )
     os.close(side)
     written = b""
     try:
@@ -99,6 +105,21 @@ def on_a_terminal(spawn: Spawn, env: dict[str, str]) -> str:
     os.close(main)
     process.wait(timeout=60)
     return written.decode("utf-8", "replace")
+
+
+def test_long_work_shows_on_a_terminal_how_far_it_is_and_what_is_left(spawn: Spawn, kb: Veridical) -> None:
+    before = (
+        "import time\n"
+        "from veridical.pipeline import building\n"
+        "building.ENCODE_BATCH = 4\n"
+        "encode = fakes.encoder.encode\n"
+        "fakes.encoder.encode = lambda texts, **options: (time.sleep(0.25), encode(texts, **options))[1]\n"
+    )
+    shown = on_a_terminal(spawn, {"COLUMNS": "100"}, "build", "--kb", "kb", before=before)
+    assert "embedding" in shown
+    assert "16/16" in shown
+    assert re.search(r"left.*\d:\d\d", shown)
+    assert "16 documents" in shown
 
 
 def test_an_encoding_that_lacks_a_character_shows_an_escape(spawn: Spawn, kb: Veridical) -> None:
