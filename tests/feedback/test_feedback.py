@@ -322,3 +322,31 @@ def test_a_malformed_line_is_named_and_nothing_of_the_file_is_kept(v: Veridical,
         v.import_feedback([json.dumps(GOOD), "", line], where="votes")
     assert caught.value.hint
     assert v.list_feedback() == []
+
+
+@pytest.mark.parametrize("method", ["veridical", "trustprop"])
+def test_undo_restores_calibrated_trust_too(tmp_path: Path, method: str) -> None:
+    pages = {f"{s}/p{i}.md": f"{s} says that room {i} has {i + 3} chairs." for s in "abc" for i in range(8)}
+    with opened(tmp_path / "kb") as v:
+        v.ingest(write(tmp_path / "c", pages))
+        v.build(method=method)
+        for i in range(6):
+            v.feedback(f"a/p{i}.md", 1.0 - 0.03 * i)
+            v.feedback(f"b/p{i}.md", 0.05 * i)
+        before = trusts(v)
+        v.feedback("c/p0.md", "bad", weight=5)
+        v.feedback("a/p0.md", "bad")
+        assert trusts(v) != before
+        v.undo_feedback("f14")
+        v.undo_feedback("f13")
+        assert_close(trusts(v), before)
+
+
+def test_trust_is_the_same_however_it_was_reached(v: Veridical) -> None:
+    v.feedback("d1", "good")
+    v.feedback("d3", 0.1, weight=2)
+    warm = trusts(v)
+    with v.store.write() as connection:
+        connection.exec_driver_sql("DELETE FROM trust")
+    v.build()
+    assert_close(trusts(v), warm)
