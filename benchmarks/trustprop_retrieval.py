@@ -36,7 +36,8 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("data_dir", type=Path, help="folder with the data sets")
     parser.add_argument("--dataset", action="append", help="which (may be repeated; default: nq, triviaqa)")
-    parser.add_argument("--seeds", type=int, default=5, help="seeds 0 to N-1 (default 5)")
+    parser.add_argument("--seeds", type=int, default=5, help="how many seeds (default 5)")
+    parser.add_argument("--first-seed", type=int, default=0, help="the first of them (default 0)")
     parser.add_argument("--indexed", type=int, default=300, help="questions whose true passages are indexed")
     parser.add_argument("--asked", type=int, default=150, help="questions that are attacked and asked")
     parser.add_argument("--quick", action="store_true", help="60 questions, 2 seeds, no relations")
@@ -51,6 +52,7 @@ def arguments() -> argparse.Namespace:
     args = parser.parse_args()
     if args.quick:
         args.seeds, args.indexed, args.asked, args.no_relations = 2, 60, 30, True
+    args.range = range(args.first_seed, args.first_seed + args.seeds)
     return args
 
 
@@ -67,7 +69,7 @@ class Bench:
     def dataset(self, name: str) -> list[results.Result]:
         """Run all seeds of one data set."""
         asked = read(self.args.data_dir, name)
-        runs = [self.seed(name, asked, seed) for seed in range(self.args.seeds)]
+        runs = [self.seed(name, asked, seed) for seed in self.args.range]
         return summary.summarise(name, runs)
 
     def seed(self, name: str, asked: list[Question], seed: int) -> list[retrieval.Row]:
@@ -136,7 +138,7 @@ def main() -> int:
     everything = [result for name in names for result in figures[name]]
     about = {
         "commit": results.commit(Path(__file__).parent),
-        "seeds": f"0-{args.seeds - 1}",
+        "seeds": f"{args.range[0]}-{args.range[-1]}",
         "indexed": args.indexed,
         "asked": args.asked,
         "encoder": bench.encoder.name,
