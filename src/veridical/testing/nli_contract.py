@@ -1,4 +1,6 @@
-"""What every ``NLIModel`` has to keep, as tests: subclass ``NLIContract`` and give it a fixture ``nli``.
+"""What every ``NLIModel`` has to keep, as tests: subclass ``NLIContract`` and give it a fixture.
+
+For example::
 
     class TestMyModel(NLIContract):
         @pytest.fixture
@@ -19,8 +21,14 @@ PAIRS: list[tuple[str, str]] = [
     ("The bridge was opened in 1932. It is 503 metres long.", "The bridge opened in 1954."),
     ("A cat sleeps on the mat.", "An animal is resting."),
     ("Ore is shipped from the harbour.", "The orchestra gave its first concert in Vienna."),
-    ("Contrary to common belief, the tower has 12 floors, not 20.", "The tower has 20 floors. Offices fill it."),
-    ("Sales rose by 5% to $3 million. The plant employs 200 people.", "Sales fell. The plant employs 200 people."),
+    (
+        "Contrary to common belief, the tower has 12 floors, not 20.",
+        "The tower has 20 floors. Offices fill it.",
+    ),
+    (
+        "Sales rose by 5% to $3 million. The plant employs 200 people.",
+        "Sales fell. The plant employs 200 people.",
+    ),
     ("One.", "Two."),
 ]
 
@@ -119,26 +127,36 @@ class TrainedNLIContract(NLIContract):
     def test_a_text_does_not_contradict_itself(self, nli: NLIModel) -> None:
         texts = [text for pair in PAIRS for text in pair]
         for text, result in zip(texts, nli.judge([(text, text) for text in texts]), strict=True):
-            _require(result.contradiction < 0.5 and result.label is not NLILabel.CONTRADICTION, f"{text}: {result}")
+            _require(
+                result.contradiction < 0.5 and result.label is not NLILabel.CONTRADICTION, f"{text}: {result}"
+            )
 
     def test_another_number_contradicts_more_than_another_topic(self, nli: NLIModel) -> None:
         said = "The Halden bridge was opened in 1932 and is 503 metres long."
         clash, topic = nli.judge(
-            [(said, "The Halden bridge was opened in 1954."), (said, "Ore is shipped from the western harbour.")]
+            [
+                (said, "The Halden bridge was opened in 1954."),
+                (said, "Ore is shipped from the western harbour."),
+            ]
         )
         _require(clash.contradiction > topic.contradiction, f"{clash} and {topic}")
 
     def test_a_repeated_statement_is_entailed_more_than_another_topic(self, nli: NLIModel) -> None:
         said = "The Halden bridge was opened in 1932 by the mayor."
         same, topic = nli.judge(
-            [(said, "The Halden bridge was opened in 1932."), (said, "Ore is shipped from the western harbour.")]
+            [
+                (said, "The Halden bridge was opened in 1932."),
+                (said, "Ore is shipped from the western harbour."),
+            ]
         )
         _require(same.entailment > topic.entailment, f"{same} and {topic}")
 
 
 def _points_into(text: str, span: Span | None) -> None:
     if span is not None:
-        _require(text[span.start : span.end] == span.text and span.text != "", f"{span} is not in {text[:80]!r}")
+        _require(
+            text[span.start : span.end] == span.text and span.text != "", f"{span} is not in {text[:80]!r}"
+        )
 
 
 def _require(condition: bool, message: str) -> None:
