@@ -16,6 +16,7 @@ ORDER = (
     ("corpus",),
     ("index",),
     ("nli",),
+    ("reading",),
     ("graph",),
     ("trust",),
     ("feedback",),

@@ -29,7 +29,7 @@ from reader_model import ReaderNet, load_base, loss_of, span_energies, weights_f
 from veridical.reading.squad import best_f1, exact_match, is_calibration, own_items, read_contexts
 
 HEAD_RATE = 10.0
-WARM_UP = 0.05
+WARM_UP_STEPS = 100
 SHORT_UNTIL, SHORT_TOKENS, LONG_TOKENS = 0.5, 176, 256
 CHECKPOINT_S, REPORT_S, CHECK_S = 120.0, 30.0, 900.0
 
@@ -126,9 +126,9 @@ def save(trainer: Trainer, path: Path) -> None:
     part.replace(path)
 
 
-def rate_at(progress: float) -> float:
-    """Share of the full learning rate at a share of the run: a short rise, then straight down to nothing."""
-    return min(progress / WARM_UP, (1 - progress) / (1 - WARM_UP), 1.0)
+def rate_at(progress: float, step: int) -> float:
+    """Share of the full learning rate: a short rise, then straight down to nothing at the end of the run."""
+    return min((step + 1) / WARM_UP_STEPS, 1.0) * max(0.0, 1.0 - progress)
 
 
 def train(trainer: Trainer, stream: Stream, check: list[Batch], path: Path) -> None:
@@ -151,7 +151,7 @@ def train(trainer: Trainer, stream: Stream, check: list[Batch], path: Path) -> N
         for number, batch in enumerate(stream.batches(trainer.epoch, longest)):
             if number < trainer.position:
                 continue
-            trainer.losses.append(trainer.step(batch, rate_at(progress())))
+            trainer.losses.append(trainer.step(batch, rate_at(progress(), trainer.step_number)))
             now = time.monotonic()
             trainer.elapsed = before + now - began
             if now - reported > REPORT_S or trainer.step_number == 20:

@@ -43,7 +43,7 @@ class OnnxReader:
     max_tokens
         Question, passage and special tokens together. Longer passages are read in windows.
     stride
-        Tokens that neighbouring windows share.
+        Tokens that neighbouring windows share; by default a quarter of ``max_tokens``.
     batch_size
         Windows of similar length that run together.
     n_threads
@@ -66,11 +66,12 @@ class OnnxReader:
         folder: Path | Callable[[], Path],
         *,
         max_tokens: int = 256,
-        stride: int = 64,
+        stride: int | None = None,
         batch_size: int = 16,
         n_threads: int = 1,
         decoding: Decoding | None = None,
     ) -> None:
+        stride = max_tokens // 4 if stride is None else stride
         for label, value, least in (
             ("max_tokens", max_tokens, 32),
             ("stride", stride, 0),
@@ -137,11 +138,15 @@ class OnnxReader:
             for number, (question, passage) in enumerate(pairs)
             if _says_something(question) and _says_something(passage)
         ]
-        encodings = self._tokenizer.encode_batch([pair for _, *pair in asked]) if asked else []
+        encodings = (
+            self._tokenizer.encode_batch([(question, passage) for _, question, passage in asked])
+            if asked
+            else []
+        )
         return [
             window
-            for (number, *_), encoding in zip(asked, encodings, strict=True)
-            for window in windows_of(number, encoding)
+            for (number, _, passage), encoding in zip(asked, encodings, strict=True)
+            for window in windows_of(number, encoding, passage)
         ]
 
     def logits(self, windows: Sequence[Window]) -> list[tuple[FloatArray, FloatArray]]:

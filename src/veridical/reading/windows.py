@@ -66,7 +66,7 @@ class Spans:
     log_odds: FloatArray
 
 
-def windows_of(pair: int, encoding: Any) -> list[Window]:
+def windows_of(pair: int, encoding: Any, passage: str) -> list[Window]:
     """Turn what a tokenizer made of (question, passage), overflowing parts included, into windows."""
     found = []
     for part in (encoding, *encoding.overflowing):
@@ -84,11 +84,16 @@ def windows_of(pair: int, encoding: Any) -> list[Window]:
                 np.array(tokens, dtype=np.int64),
                 np.array([start for start, _ in places], dtype=np.int64),
                 np.array([end for _, end in places], dtype=np.int64),
-                np.concatenate([[True], changes]),
-                np.concatenate([changes, [True]]),
+                np.concatenate([[not _joined(passage, places[0][0])], changes]),
+                np.concatenate([changes, [not _joined(passage, places[-1][1])]]),
             )
         )
     return found
+
+
+def _joined(text: str, place: int) -> bool:
+    """Whether a word runs across a place, which is where a window may have cut it."""
+    return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()
 
 
 def window_spans(window: Window, start_logits: FloatArray, end_logits: FloatArray, how: Decoding) -> Spans:
@@ -168,7 +173,7 @@ def reading_of(passage: str, parts: Sequence[Spans], n_answers: int = MAX_ANSWER
             break
         left &= ~near
         start, end = trimmed(passage, start, end)
-        if start < end:
+        if any(char.isalnum() for char in passage[start:end]):
             answers.append(ReadAnswer(passage[start:end], start, end, mass))
     answers.sort(key=lambda answer: -answer.probability)
     return _bounded(answers, nothing)
