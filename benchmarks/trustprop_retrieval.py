@@ -64,7 +64,9 @@ class Bench:
         models = Models(Settings.from_env(), announce=progress.console.print)
         self.encoder: TextEncoder = models.encoder
         self.nli: NLIModel | None = None if args.no_relations else models.nli("features")
-        self.version = cache.code_version("methods", "trust", "evidence", "bench", "graph", "index")
+        self.version = cache.code_version(
+            "methods", "trust", "evidence", "bench", "graph", "index", "nli", "corpus"
+        )
 
     def dataset(self, name: str) -> list[results.Result]:
         """Run all seeds of one data set."""
@@ -75,13 +77,11 @@ class Bench:
     def seed(self, name: str, asked: list[Question], seed: int) -> list[retrieval.Row]:
         """Run one seed, or take it from the work folder."""
         args = self.args
-        tag = cache.key(
-            name, str(args.indexed), str(args.asked), self.nli.name if self.nli else "", self.version
-        )
-        path = args.work / f"run-{name}-{seed}-{tag}.npz"
+        corpus = protocol.sample(asked, n_indexed=args.indexed, n_attacked=args.asked, seed=seed)
+        models = f"{self.encoder.name} {self.nli.name if self.nli else ''}"
+        path = args.work / f"run-{name}-{seed}-{cache.key(corpus.digest, models, self.version)}.npz"
         if path.is_file():
             return retrieval.load(path)
-        corpus = protocol.sample(asked, n_indexed=args.indexed, n_attacked=args.asked, seed=seed)
         texts = self.vectors(corpus.texts, f"{name} {seed}: passages")
         found = retrieval.pools(
             corpus, texts, self.vectors([q.text for q in corpus.asked], f"{name} {seed}: questions")

@@ -124,5 +124,16 @@ def test_a_date_is_not_believed_of_a_document_that_is_not():
     np.testing.assert_array_equal(behind_successors(utility, [1, -1], [0.9, 0.4]), utility)
 
 
+@pytest.mark.parametrize("successor", [np.nan, 0.5, 0.9])
+def test_no_later_date_puts_a_less_trusted_or_unknown_document_ahead_of_a_judged_one(successor):
+    utility = np.array([0.0, -3.0, -5.0])
+    np.testing.assert_array_equal(behind_successors(utility, [2, -1, -1], [0.99, 0.5, successor]), utility)
+
+
+def test_documents_of_equal_trust_but_for_rounding_are_ordered_by_date():
+    utility = behind_successors(np.array([2.0, 1.0]), [1, -1], [0.7200001, 0.72])
+    assert utility[0] < utility[1]
+
+
 def test_a_circle_of_successors_ends():
     assert np.isfinite(behind_successors(np.array([2.0, 1.0]), [1, 0], [0.5, 0.6])).all()

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from veridical.bench import protocol
-from veridical.graph.arrays import Anchors
+from veridical.errors import InputError
+from veridical.graph.arrays import Anchors, Graph
 from veridical.methods.base import Candidates
 from veridical.methods.trustprop import TrustProp, same_source_pairs
+from veridical.types import Node
 
 
 def test_the_published_iteration_stops_where_the_reference_does():
@@ -59,3 +61,24 @@ def test_rescoring_is_additive_with_alpha_of_six_tenths(weight, best):
     relevance, trust = np.array([0.9, 0.7, 0.5]), np.array([0.1, 0.9, 0.5])
     utility = TrustProp().rank(Candidates(relevance, relevance, trust, "dense"), trust_weight=weight)
     assert int(np.argmax(utility)) == best
+
+
+def test_a_contradiction_counts_whatever_the_dates():
+    nodes = tuple(Node("document", str(i)) for i in range(2))
+    alone = np.array([-1, -1])
+    graph = Graph(
+        nodes,
+        2,
+        alone,
+        np.arange(2),
+        later=np.array([1]),
+        earlier=np.array([0]),
+        supersede_weights=np.ones(1),
+    )
+    state = TrustProp().believe(graph, Anchors(np.array([0]), np.ones(1), np.ones(1)))
+    assert state.trust[1] < 0.2 < 0.8 < state.trust[0]
+
+
+def test_a_source_that_is_too_large_is_refused_before_any_work():
+    with pytest.raises(InputError, match="limit is"):
+        same_source_pairs(np.zeros(3000, dtype=np.int64))

@@ -6,6 +6,7 @@ texts, source names and feedback.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -57,6 +58,15 @@ class Corpus:
     texts: tuple[str, ...]
     true: BoolArray
     asked: tuple[Asked, ...]
+
+    @property
+    def digest(self) -> str:
+        """A hash of all of it, labels included, by which results of other data are told apart."""
+        content = hashlib.sha256(repr((self.texts, self.true.tolist())).encode("utf-8", "backslashreplace"))
+        for q in self.asked:
+            own = [sorted(numbers) for numbers in (q.own_true, q.own_false, q.answer_bearing)]
+            content.update(repr((q.id, q.text, own)).encode("utf-8", "backslashreplace"))
+        return content.hexdigest()
 
 
 def sample(

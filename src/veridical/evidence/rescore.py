@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
+_ROUNDING = 0.005  # trust that reads the same to two decimals is the same
+
 NEUTRAL = 0.5
 """Trust of a document of which nothing is known."""
 
@@ -149,8 +151,8 @@ def behind_successors(
 ) -> FloatArray:
     """Put each superseded passage right behind its successor.
 
-    A date is believed only as far as its document is trusted: a successor with trust at or below ``believed``
-    (or less than the passage that it claims to replace, if that one is trusted) moves nothing.
+    A date is believed only as far as its document is trusted: a successor of which nothing is known, with
+    trust at or below ``believed``, or trusted less than the passage that it claims to replace, moves nothing.
 
     Parameters
     ----------
@@ -159,17 +161,18 @@ def behind_successors(
     superseded
         Shape (p,): place of each passage's successor in the pool, -1 where it has none.
     trust
-        Shape (p,): NaN counts as 1/2.
+        Shape (p,): NaN is unknown.
     """
     if superseded is None:
         return utility
     successor = np.asarray(superseded, dtype=np.int64)
+    unknown = np.isnan(np.asarray(trust, dtype=np.float64))
     values, result = _known(trust), utility.copy()
     for _ in range(len(result)):  # a chain settles in as many rounds as it is long; a circle ends here too
         moved = False
         for place in np.flatnonzero(successor >= 0):
             ahead = successor[place]
-            doubted = values[ahead] <= believed or (values[place] >= 0.7 and values[ahead] < NEUTRAL)
+            doubted = unknown[ahead] or values[ahead] <= max(believed, values[place] - _ROUNDING)
             if ahead == place or doubted or result[place] < result[ahead]:
                 continue
             result[place] = np.nextafter(result[ahead], -np.inf)

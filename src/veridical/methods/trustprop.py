@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from veridical.errors import InputError
 from veridical.evidence.rescore import additive
 from veridical.graph.arrays import Anchors, FloatArray, Graph
 from veridical.methods.base import Candidates, TrustState
@@ -12,16 +13,17 @@ from veridical.trust.solvers.projected_gradient import ProjectedGradient
 
 TARGET_GOOD, TARGET_BAD = 0.9, 0.1
 TRUST_WEIGHT = 0.6
+MAX_SOURCE_PAIRS = 3_000_000  # about 20 seconds and 0.5 GB
 
 
 class TrustProp:
     """The paper's problem, initialisation, step, stop, targets and rescoring, and nothing else.
 
     Documents of one source are joined pairwise by supporting edges of weight 1 (the paper is silent on the
-    weight). Feedback of grade ``v`` has target ``.1 + .8 v`` and weight 1. Projected gradient from the
-    paper's initial trust with step .01 runs until the loss changes by less than 1e-6, for at most 1,000
-    steps; on large sources it may diverge, as the published system does, and the state says so. Trust is not
-    calibrated.
+    weight); a contradiction counts whatever the dates. Feedback of grade ``v`` has target ``.1 + .8 v`` and
+    weight 1. Projected gradient from the paper's initial trust with step .01 runs until the loss changes by
+    less than 1e-6, for at most 1,000 steps; on large sources it may diverge, as the published system does,
+    and the state says so. Trust is not calibrated.
     """
 
     name = "trustprop"
@@ -31,12 +33,14 @@ class TrustProp:
         del warm_start
         n = graph.n_documents
         heads, tails = same_source_pairs(graph.source_of)
+        # The paper knows no dates: a later statement against an earlier one is a contradiction.
+        signs = [graph.signs, -np.ones(len(graph.later)), np.ones(len(heads))]
         problem = TrustProblem(
             n_nodes=n,
-            heads=np.concatenate([graph.heads, heads]),
-            tails=np.concatenate([graph.tails, tails]),
-            signs=np.concatenate([graph.signs, np.ones(len(heads), dtype=np.int64)]).astype(np.int8),
-            weights=np.concatenate([graph.weights, np.ones(len(heads))]),
+            heads=np.concatenate([graph.heads, graph.later, heads]),
+            tails=np.concatenate([graph.tails, graph.earlier, tails]),
+            signs=np.concatenate(signs).astype(np.int8),
+            weights=np.concatenate([graph.weights, graph.supersede_weights, np.ones(len(heads))]),
             anchors=anchors.documents,
             anchor_targets=TARGET_BAD + (TARGET_GOOD - TARGET_BAD) * anchors.values,
         )
@@ -62,7 +66,21 @@ class TrustProp:
 
 
 def same_source_pairs(source_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return every pair of documents with the same source, heads before tails; -1 is no source."""
+    """Return every pair of documents with the same source, heads before tails; -1 is no source.
+
+    Raises
+    ------
+    InputError
+        There are more than ``MAX_SOURCE_PAIRS``: the published method does not scale to such sources.
+    """
+    _, sizes = np.unique(source_of[source_of >= 0], return_counts=True)
+    n_pairs = int((sizes * (sizes - 1) // 2).sum())
+    if n_pairs > MAX_SOURCE_PAIRS:
+        raise InputError(
+            f"Method trustprop joins every two documents of a source, here {n_pairs:,} pairs; "
+            f"its limit is {MAX_SOURCE_PAIRS:,}.",
+            "Use method veridical, in which a source is one node.",
+        )
     heads, tails = [], []
     order = np.argsort(source_of, kind="stable")
     bounds = np.flatnonzero(np.diff(source_of[order])) + 1

@@ -82,12 +82,12 @@ def update(connection: sa.Connection, method: Method, loaded: LoadedGraph | None
 
 
 def update_all(connection: sa.Connection, first: Method) -> Beliefs:
-    """Update a method's beliefs, and those of every other method that has some on record."""
+    """Update a method's beliefs, and drop those of others, which are solved again when they are asked for."""
     beliefs = update(connection, first)
     values.set_state(connection, _BEHIND, "")
     for name in derived.methods_with_trust(connection):
-        if name != first.name and name in registry.names("methods"):
-            update(connection, method_named(name), beliefs.loaded)
+        if name != first.name:
+            derived.put_trust(connection, name, [])
     return beliefs
 
 
