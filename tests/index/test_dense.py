@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from indexed import put_texts, put_vectors, unit_rows
 
-from veridical.errors import MissingExtraError
+from veridical.errors import MissingExtraError, StoreError
 from veridical.index import dense
 from veridical.index.dense import DenseIndex, top_rows
 from veridical.stores import Store, derived, documents
@@ -114,7 +114,7 @@ def test_a_rebuild_that_fails_leaves_the_old_index_in_force(
 
     with monkeypatch.context() as patch:
         patch.setattr(dense.np, "save", full)
-        with pytest.raises(OSError, match="no space"):
+        with pytest.raises(StoreError, match="no space"):
             dense.rebuild(store, "e")
     assert dense.stamp_in_force(store) == stamp
     assert [path.name for path in store.index_folder.glob("dense-*")] == [stamp]
@@ -141,6 +141,39 @@ def test_a_damaged_index_counts_as_none(store: Store, name: str, data: bytes | N
     path = store.index_folder / stamp / name
     path.unlink() if data is None else path.write_bytes(data)
     assert dense.open_index(store, stamp) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("vectors.npy", unit_rows(5, dimensions=31)),
+        ("vectors.npy", unit_rows(5)[:, 0]),
+        ("vectors.npy", unit_rows(5).astype(np.float64)),
+        ("vectors.npy", np.full((5, 32), np.nan, dtype=np.float32)),
+        ("vectors.npy", unit_rows(4)),
+        ("ids.npy", np.array(["1", "2", "3", "4", "5"])),
+        ("ids.npy", np.arange(5).reshape(1, 5)),
+    ],
+)
+def test_an_index_of_another_shape_or_without_numbers_counts_as_none(
+    store: Store, name: str, content: np.ndarray
+) -> None:
+    put_vectors(store, unit_rows(5))
+    dense.rebuild(store, "e")
+    stamp = dense.stamp_in_force(store)
+    assert not dense.is_damaged(store, stamp)
+    np.save(store.index_folder / stamp / name, content)
+    assert dense.open_index(store, stamp) is None
+    assert dense.is_damaged(store, stamp)
+
+
+def test_rows_that_were_swapped_are_damage(store: Store) -> None:
+    put_vectors(store, unit_rows(5))
+    dense.rebuild(store, "e")
+    stamp = dense.stamp_in_force(store)
+    path = store.index_folder / stamp / "vectors.npy"
+    np.save(path, np.load(path)[::-1].copy())
+    assert dense.is_damaged(store, stamp)
 
 
 def test_deleted_passages_leave_the_next_index(store: Store) -> None:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from veridical import Veridical
@@ -66,6 +67,42 @@ def test_a_damaged_dense_index_is_named_and_rebuilt(kb: Veridical) -> None:
         vectors.write_bytes(content)
         assert any("dense" in problem for problem in kb.check().problems)
     kb.build()
+    assert kb.check().problems == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("vectors.npy", lambda rows: rows[:, :383]),
+        ("vectors.npy", lambda rows: rows[:, 0]),
+        ("vectors.npy", lambda rows: np.full_like(rows, np.nan)),
+        ("vectors.npy", lambda rows: rows[::-1]),
+        ("ids.npy", lambda ids: ids.astype(str)),
+    ],
+)
+def test_a_dense_index_of_other_contents_is_named_does_not_stop_asking_and_is_rebuilt(
+    kb: Veridical, name: str, change: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    [path] = kb.store.index_folder.glob(f"dense-*/{name}")
+    np.save(path, np.ascontiguousarray(change(np.load(path))))
+    assert kb.ask("Which setting does the gateway use?").status == "answered"
+    assert any("dense" in problem for problem in kb.check().problems)
+    kb.build()
+    assert kb.check().problems == ()
+    assert "damaged" not in " ".join(kb.ask("Which setting does the gateway use?").notes)
+
+
+@pytest.mark.parametrize("table", ["vectors", "sentence_vectors"])
+@pytest.mark.parametrize(
+    "data", ["x'0011'", "'text'", "CAST(zeroblob(768) AS TEXT)", "x'" + "007e" * 384 + "'"]
+)
+def test_damaged_vectors_are_named_and_embedded_again(
+    kb: Veridical, corpus: Path, table: str, data: str
+) -> None:
+    assert len(corrupt(kb, f"UPDATE {table} SET data = {data} WHERE passage_id = 1")) == 1
+    assert kb.ask("Which setting does the gateway use?").status == "answered"
+    kb.ingest(corpus)
+    assert kb.build().n_embedded == 1
     assert kb.check().problems == ()
 
 

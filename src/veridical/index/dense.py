@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 import uuid
 from pathlib import Path
@@ -11,10 +13,11 @@ from urllib.parse import quote, unquote
 import numpy as np
 import numpy.typing as npt
 
-from veridical.errors import MissingExtraError
+from veridical.errors import MissingExtraError, StoreError
 from veridical.stores import Store, derived, values
 
 EXACT_LIMIT = 200_000
+_SUMS = "sums.json"  # the shape of the vectors, and what each file of an index hashes to
 Float32Array = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
@@ -83,14 +86,21 @@ def rebuild(store: Store, encoder: str) -> int:
         old = values.state(connection, "dense")
     stamp = f"dense-{quote(encoder, safe='')}-{uuid.uuid4().hex[:12]}"
     folder = store.index_folder / stamp
-    folder.mkdir(parents=True)
     try:
+        folder.mkdir(parents=True)
         np.save(folder / "ids.npy", ids)
         np.save(folder / "vectors.npy", vectors)
         if len(ids) > EXACT_LIMIT:
             _build_ann(ids, vectors, folder / "vectors.usearch")
-    except BaseException:
+        sums = {path.name: _sha256(path) for path in sorted(folder.iterdir())}
+        (folder / _SUMS).write_text(json.dumps({"shape": vectors.shape, "sha256": sums}), "utf-8")
+    except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError) and not isinstance(error, MissingExtraError):
+            raise StoreError(
+                f"The dense index in {folder} cannot be written: {error.strerror or error}.",
+                "Is the disk full? What is in force stays; build again when there is room.",
+            ) from error
         raise
     with store.write() as connection:
         values.set_state(connection, "dense", stamp)
@@ -112,15 +122,56 @@ def encoder_of(stamp: str) -> str:
 
 
 def open_index(store: Store, stamp: str) -> DenseIndex | None:
-    """Open the dense index of that name, or ``None`` if it is not there."""
+    """Open the dense index of that name, or ``None`` if it is not there or not of the shape it was written.
+
+    Its contents are not hashed here, as every question opens it; see `is_damaged`.
+    """
+    folder = store.index_folder / stamp
+    loaded = _load(folder)
+    if loaded is None:
+        return None
+    ids, vectors = loaded
+    if len(ids) <= EXACT_LIMIT:
+        return DenseIndex(ids, np.array(vectors)) if np.isfinite(vectors.sum()) else None
+    try:
+        return DenseIndex(ids, vectors, _open_ann(folder / "vectors.usearch", vectors.shape[1]))
+    except (OSError, RuntimeError):
+        return None
+
+
+def ids_of(store: Store, stamp: str) -> IntArray | None:
+    """The passages that an index holds, or ``None`` as in `open_index`."""
+    loaded = _load(store.index_folder / stamp)
+    return None if loaded is None else loaded[0]
+
+
+def is_damaged(store: Store, stamp: str) -> bool:
+    """Whether an index is not what was written: a file is missing, does not fit, or hashes to another sum."""
+    if open_index(store, stamp) is None:
+        return True
     folder = store.index_folder / stamp
     try:
+        sums = dict(json.loads((folder / _SUMS).read_text("utf-8"))["sha256"])
+        return any(_sha256(folder / name) != digest for name, digest in sums.items())
+    except (OSError, ValueError, KeyError, TypeError):
+        return True
+
+
+def _load(folder: Path) -> tuple[IntArray, Float32Array] | None:
+    """Map ids and vectors, if they have the types and shapes they were written with."""
+    try:
+        shape = tuple(json.loads((folder / _SUMS).read_text("utf-8"))["shape"])
         ids = np.load(folder / "ids.npy")
-        vectors = np.load(folder / "vectors.npy", mmap_mode="r" if len(ids) > EXACT_LIMIT else None)
-        ann = _open_ann(folder / "vectors.usearch", vectors.shape[1]) if len(ids) > EXACT_LIMIT else None
-    except (OSError, ValueError, EOFError, RuntimeError):
+        vectors = np.load(folder / "vectors.npy", mmap_mode="r" if shape[0] else None)
+        fits = (ids.shape, vectors.shape, len(shape)) == (shape[:1], shape, 2)
+        return (ids, vectors) if fits and (ids.dtype, vectors.dtype) == (np.int64, np.float32) else None
+    except (OSError, ValueError, EOFError, KeyError, TypeError, IndexError, AttributeError):
         return None
-    return DenseIndex(ids, vectors, ann) if len(ids) == len(vectors) else None
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _usearch(dimensions: int) -> Any:

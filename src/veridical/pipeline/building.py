@@ -5,6 +5,7 @@ Every stage commits in small steps, so that a build that is killed goes on where
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -58,6 +59,7 @@ def run(store: Store, encoder: TextEncoder, nli: NLIModel, method: Method, stage
         loaded = load_graph(connection)
         beliefs.update_all(connection, method)
         values.set_state(connection, "built", "yes")
+        values.set_state(connection, "nli_shares", json.dumps(getattr(nli, "shares", None)))
         counts = documents.count(connection)
     graph = loaded.graph
     _remember_rates(store, stages, n_embedded, n_judged)
@@ -106,6 +108,8 @@ def estimate(store: Store, encoder: TextEncoder, nli: NLIModel, method: Method) 
 def _embed(store: Store, encoder: TextEncoder, stages: Stages) -> int:
     with store.write() as connection:
         derived.use_encoder(connection, encoder.name)
+        damaged = derived.damaged_vectors(connection, encoder.encode([]).shape[1])
+        derived.drop_vectors(connection, damaged)
         missing = derived.without_vectors(connection, encoder.name)
     with stages.run("embedding", len(missing), "passages") as progress:
         for part in documents.chunks(missing, ENCODE_BATCH):
@@ -137,9 +141,8 @@ def _passage_texts(connection: sa.Connection, ids: Sequence[int]) -> list[tuple[
 def drop_gone_vectors(store: Store) -> None:
     """Write the dense index anew without passages that are gone, if it holds any."""
     stamp = dense.stamp_in_force(store)
-    try:
-        ids = np.load(store.index_folder / stamp / "ids.npy")
-    except (OSError, ValueError):
+    ids = dense.ids_of(store, stamp)
+    if ids is None:
         return  # there is none, or the next build makes it again
     with store.read() as connection:
         live = connection.execute(sa.select(schema.passages.c.id)).scalars().all()
@@ -149,11 +152,10 @@ def drop_gone_vectors(store: Store) -> None:
 
 def _refresh_dense(store: Store, encoder: TextEncoder, *, changed: bool) -> None:
     stamp = dense.stamp_in_force(store)
-    index = dense.open_index(store, stamp) if stamp else None
+    held = dense.ids_of(store, stamp) if stamp else None
     with store.read() as connection:
-        count = documents.count(connection)["passages"]
         ids, _ = derived.all_vectors(connection, encoder.name)
-    stale = index is None or changed or len(index) != count or not np.array_equal(index.ids, ids)
+    stale = changed or held is None or not np.array_equal(held, ids) or dense.is_damaged(store, stamp)
     if stale or dense.encoder_of(stamp) != encoder.name:
         dense.rebuild(store, encoder.name)
 

@@ -122,12 +122,8 @@ def _documents(connection: sa.Connection) -> Iterator[str]:
 
 
 def _vectors(connection: sa.Connection) -> Iterator[str]:
-    for table in (schema.vectors, schema.sentence_vectors):
-        length = sa.func.length(table.c.data)
-        of_one = sa.select(sa.func.max(sa.func.length(schema.vectors.c.data))).scalar_subquery()
-        odd = length != of_one if table is schema.vectors else length % of_one != 0
-        for passage_id in connection.execute(sa.select(table.c.passage_id).where(odd)).scalars():
-            yield f"A vector of passage {passage_id} in {table.name} has a wrong length; delete it and build."
+    for passage_id in derived.damaged_vectors(connection):
+        yield f"A vector of passage {passage_id} is damaged; 'veridical build' makes it again."
 
 
 def _judgements(connection: sa.Connection) -> Iterator[str]:
@@ -162,9 +158,8 @@ def _indexes(store: Store, connection: sa.Connection) -> Iterator[str]:
         yield "The BM25 index is missing or damaged; 'veridical build' makes it again."
     stamp = values.state(connection, "dense")
     if stamp:
-        index = dense.open_index(store, stamp)
-        if index is None:
+        ids = dense.ids_of(store, stamp)
+        if ids is None or dense.is_damaged(store, stamp):
             yield f"The dense index {stamp} is missing or damaged; 'veridical build' makes it again."
-        elif set(index.ids.tolist()) - live:
-            gone = len(set(index.ids.tolist()) - live)
+        elif gone := len(set(ids.tolist()) - live):
             yield f"The dense index holds {gone} passages that are gone; 'veridical build' removes them."

@@ -69,7 +69,12 @@ class Retriever:
         note = ""
         if index is None or not len(index):
             if retriever != "bm25":
-                note = "There are no vectors yet, so this is plain BM25; run 'veridical build'."
+                why = (
+                    "The dense index is damaged"
+                    if self._stamp and index is None
+                    else "There are no vectors yet"
+                )
+                note = f"{why}, so this is plain BM25; run 'veridical build'."
             retriever, index = "bm25", None
         vector = None if index is None else self._encoder.encode([question])[0]
         lexical = [] if retriever == "dense" else self._search_lexical(question, top_k)

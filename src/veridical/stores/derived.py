@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from veridical.stores.documents import chunks
 from veridical.types import NodeKind
 
 Float32Array = npt.NDArray[np.float32]
+DIMENSIONS = 384
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,33 +92,64 @@ def _live(connection: sa.Connection, passage_ids: Sequence[int]) -> set[int]:
 
 
 def all_vectors(connection: sa.Connection, encoder: str) -> tuple[npt.NDArray[np.int64], Float32Array]:
-    """Every passage vector: ids of shape (p,), ascending, and unit rows of shape (p, dimensions)."""
+    """Every passage vector: ids of shape (p,), ascending, and unit rows of shape (p, dimensions).
+
+    One that is not as long as the others is left out; the next build makes it again.
+    """
     table = schema.vectors
     query = (
         sa.select(table.c.passage_id, table.c.data)
-        .where(table.c.encoder == encoder)
+        .where(table.c.encoder == encoder, _is_blob(table))
         .order_by(table.c.passage_id)
     )
     rows = connection.execute(query).all()
+    lengths = Counter(len(row[1]) for row in rows).most_common(1)
+    rows = [row for row in rows if len(row[1]) == lengths[0][0]]
     ids = np.array([row[0] for row in rows], dtype=np.int64)
     data = np.frombuffer(b"".join(row[1] for row in rows), dtype=np.float16)
     return ids, data.reshape(len(ids), -1 if len(ids) else 0).astype(np.float32)
 
 
 def sentence_vectors(
-    connection: sa.Connection, encoder: str, passage_ids: Sequence[int], dimensions: int = 384
+    connection: sa.Connection, encoder: str, passage_ids: Sequence[int], dimensions: int = DIMENSIONS
 ) -> dict[int, Float32Array]:
-    """Sentence vectors by passage, each of shape (n_sentences, dimensions)."""
+    """Sentence vectors by passage, each of shape (n_sentences, dimensions); damaged ones are left out."""
     table = schema.sentence_vectors
     found = {}
     for part in chunks(list(passage_ids)):
         query = sa.select(table.c.passage_id, table.c.data).where(
-            table.c.encoder == encoder, table.c.passage_id.in_(part)
+            table.c.encoder == encoder, table.c.passage_id.in_(part), _is_blob(table)
         )
         for passage_id, data in connection.execute(query):
-            matrix = np.frombuffer(data, dtype=np.float16).astype(np.float32)
-            found[passage_id] = matrix.reshape(-1, dimensions)
+            if len(data) % (2 * dimensions) == 0:
+                matrix = np.frombuffer(data, dtype=np.float16).astype(np.float32)
+                found[passage_id] = matrix.reshape(-1, dimensions)
     return found
+
+
+def _is_blob(table: sa.Table) -> sa.ColumnElement[bool]:
+    return sa.func.typeof(table.c.data) == "blob"
+
+
+def damaged_vectors(connection: sa.Connection, dimensions: int = DIMENSIONS) -> list[int]:
+    """Passages of which a vector, or one of a sentence, has a wrong length or holds what is no number."""
+    size = 2 * dimensions
+    found: set[int] = set()
+    for table in (schema.vectors, schema.sentence_vectors):
+        query = sa.select(table.c.passage_id, table.c.data)
+        found.update(connection.execute(sa.select(table.c.passage_id).where(~_is_blob(table))).scalars())
+        for passage_id, data in connection.execute(query.where(_is_blob(table))):
+            wrong = len(data) % size if table is schema.sentence_vectors else len(data) != size
+            if wrong or not np.isfinite(np.frombuffer(data, dtype=np.float16)).all():
+                found.add(passage_id)
+    return sorted(found)
+
+
+def drop_vectors(connection: sa.Connection, passage_ids: Sequence[int]) -> None:
+    """Forget the vectors of these passages and of their sentences, so that they are embedded again."""
+    for table in (schema.vectors, schema.sentence_vectors):
+        for part in chunks(passage_ids):
+            connection.execute(table.delete().where(table.c.passage_id.in_(part)))
 
 
 def neighbours(connection: sa.Connection) -> dict[int, dict[int, float]]:
