@@ -55,6 +55,7 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(groups, lr=args.lr, betas=(0.9, 0.98), eps=1e-8, foreach=True)
         self.epoch = self.position = self.step_number = self.n_seen = 0
         self.elapsed = 0.0
+        self.before: list[dict[str, object]] = []
         self.losses: list[float] = []
         self.publish(self.low.words.weight, self.net.words.weight)
         self.copy_down()
@@ -96,6 +97,7 @@ class Trainer:
             "at": [self.epoch, self.position, self.step_number, self.n_seen, self.elapsed],
             "rng": torch.get_rng_state(),
             "recipe": recipe(self.args),
+            "before": self.before,
         }
 
     def restore(self, path: Path) -> None:
@@ -107,6 +109,18 @@ class Trainer:
         self.optimizer.load_state_dict(kept["optimizer"])
         self.epoch, self.position, self.step_number, self.n_seen, self.elapsed = kept["at"]
         torch.set_rng_state(kept["rng"])
+        self.before = kept.get("before", [])
+        self.copy_down()
+
+    def continue_from(self, path: Path) -> None:
+        """Take the weights of another run's checkpoint, and go on with the data that it has not seen yet."""
+        kept = torch.load(path, weights_only=True)
+        self.net.load_state_dict(kept["net"], strict=False)
+        self.epoch, self.position = kept["at"][:2]
+        self.before = [
+            *kept.get("before", []),
+            kept["recipe"] | {"steps": kept["at"][2], "examples": kept["at"][3]},
+        ]
         self.copy_down()
 
 
@@ -141,6 +155,7 @@ def train(trainer: Trainer, stream: Stream, check: list[Batch], path: Path) -> N
         signal.signal(number, lambda got, _frame: stop.append(got))
     saved = checked = reported = time.monotonic()
     began, before = time.monotonic(), trainer.elapsed
+    threads = Threads(args.threads)
 
     def progress() -> float:
         by_time = trainer.elapsed / budget if budget else 0.0
@@ -151,11 +166,14 @@ def train(trainer: Trainer, stream: Stream, check: list[Batch], path: Path) -> N
         for number, batch in enumerate(stream.batches(trainer.epoch, longest)):
             if number < trainer.position:
                 continue
-            trainer.losses.append(trainer.step(batch, rate_at(progress(), trainer.step_number)))
+            began_step, step = time.monotonic(), trainer.step_number
+            threads.choose(step)
+            trainer.losses.append(trainer.step(batch, rate_at(progress(), step)))
             now = time.monotonic()
+            threads.note(step, now - began_step, batch.ids.numel())
             trainer.elapsed = before + now - began
             if now - reported > REPORT_S or trainer.step_number == 20:
-                report(trainer, progress(), total)
+                report(trainer, progress(), total, threads.now)
                 reported = now
             if now - saved > CHECKPOINT_S or stop:
                 save(trainer, path)
@@ -175,19 +193,52 @@ def train(trainer: Trainer, stream: Stream, check: list[Batch], path: Path) -> N
         raise SystemExit(130)
 
 
+class Threads:
+    """The number of threads that is fastest just now: on a busy machine one that waits holds up the rest.
+
+    Of every 60 steps 5 try each number, and the others take the one that was faster per token.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._numbers = sorted({1, most})
+        self._cost: dict[int, float] = {}
+        self._tried: dict[int, list[float]] = {}
+        self.now = most
+
+    def choose(self, step: int) -> None:
+        """Set the number for a step."""
+        place = step % 60 // 5
+        if place < len(self._numbers):
+            wanted = self._numbers[place]
+        else:
+            for number, costs in self._tried.items():
+                self._cost[number] = float(np.median(costs))
+            self._tried = {}
+            wanted = min(self._cost, key=lambda number: self._cost[number], default=self._numbers[-1])
+        if wanted != self.now:
+            torch.set_num_threads(wanted)
+            self.now = wanted
+
+    def note(self, step: int, seconds: float, tokens: int) -> None:
+        """Remember what a step cost."""
+        if step % 60 // 5 < len(self._numbers):
+            self._tried.setdefault(self.now, []).append(seconds / tokens)
+
+
 def say(line: str) -> None:
     """One line of the log."""
     print(time.strftime("%H:%M:%S"), line, flush=True)
 
 
-def report(trainer: Trainer, progress: float, total: int) -> None:
+def report(trainer: Trainer, progress: float, total: int, n_threads: int) -> None:
     """Say how far the run is."""
     recent = float(np.mean(trainer.losses[-100:]))
     left = trainer.elapsed * (1 - progress) / max(progress, 1e-6) / 60
     speed = trainer.n_seen / max(trainer.elapsed, 1e-6)
     say(
         f"step {trainer.step_number}/{total} epoch {trainer.epoch} {progress:.1%} loss {recent:.3f} "
-        f"{speed:.1f} examples/s, {trainer.elapsed / 60:.1f} min, {left:.0f} min left"
+        f"{speed:.1f} examples/s, {trainer.elapsed / 60:.1f} min, {left:.0f} min left, "
+        f"{n_threads} threads"
     )
 
 
@@ -223,6 +274,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--max-minutes", type=float, help="end by then, whatever --epochs says")
+    parser.add_argument(
+        "--start", type=Path, help="checkpoint.pt of an earlier run whose weights to begin with"
+    )
     parser.add_argument("--resume", action="store_true", help="refuse to start anew: go on or fail")
     parser.add_argument("--float32", action="store_true", help="without bfloat16")
     parser.add_argument("--threads", type=int, default=2)
@@ -251,6 +305,9 @@ def main() -> int:
     if path.is_file():
         trainer.restore(path)
         say(f"going on from step {trainer.step_number}")
+    elif args.start is not None:
+        trainer.continue_from(args.start)
+        say(f"from the weights of {args.start}, on from epoch {trainer.epoch}, batch {trainer.position}")
     elif args.resume or args.export_only:
         raise SystemExit(f"There is no {path} to go on from.")
     if not args.export_only:
@@ -266,6 +323,7 @@ def main() -> int:
         "steps": trainer.step_number,
         "examples": trainer.n_seen,
         "minutes": round(trainer.elapsed / 60, 1),
+        "before": trainer.before,
     }
     from reader_export import finish  # needs onnx, which training does not
 
