@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 from stored import count, document_of, paragraphs, passage_ids, put
 
-from veridical.errors import NotFoundError
+from veridical.errors import InputError, NotFoundError
 from veridical.stores import Store, answers, derived, documents, schema
 from veridical.stores.derived import Judgement, NodeTrust
 from veridical.types import Answer, Citation, Document, Hit, Passage
@@ -189,12 +189,29 @@ def test_a_document_is_found_by_short_id_and_by_key(store: Store) -> None:
         assert (found.ref, found.n_passages, found.n_chars) == ("d1", 2, len("One.\nTwo."))
 
 
-def test_a_key_that_looks_like_a_short_id_is_found_unless_that_id_exists(store: Store) -> None:
+def test_a_short_id_that_is_the_key_of_another_document_is_refused(store: Store) -> None:
     with store.write() as connection:
         put(connection, "d2", "One.")
         assert documents.find(connection, "d2").key == "d2"
-        second = put(connection, "b", "Two.")
-        assert documents.find(connection, f"d{second}").key == "b"
+        put(connection, "b", "Two.")
+        with pytest.raises(InputError, match=r"'d2'.*\(b\).*\(d1\)") as caught:
+            documents.find(connection, "d2")
+        assert "id:2" in caught.value.hint
+        assert "key:d2" in caught.value.hint
+        put(connection, "d3", "Three.")
+        assert documents.find(connection, "d3").id == 3  # both name the same document
+
+
+def test_a_prefix_says_whether_an_id_or_a_key_is_meant(store: Store) -> None:
+    with store.write() as connection:
+        for key in ("d2", "b", "key:d2", "id:1"):
+            put(connection, key, f"Text of {key}.")
+        refs = ("id:2", "id:d2", "key:d2", "key:key:d2", "key:id:1", "id:1", "key:b")
+        found = [documents.find(connection, ref).key for ref in refs]
+        assert found == ["b", "b", "d2", "key:d2", "id:1", "d2", "b"]
+        for ref in ("id:9", "key:d1", "key:"):
+            with pytest.raises(NotFoundError):
+                documents.find(connection, ref)
 
 
 @pytest.mark.parametrize("ref", ["d99", "ports", "old/ports.md", "", "%", "d" + "9" * 30, "_", "d٣"])

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from veridical.cli.options import KB_DEFAULT, Json, Kb, Method
+from veridical.cli.options import KB_DEFAULT, REFERENCE, Json, Kb, Method
 from veridical.cli.output import Bars, announce, err, out, print_json
 from veridical.types import BuildReport, IngestReport
 
@@ -127,7 +127,7 @@ def _duration(seconds: float) -> str:
 
 
 def delete(
-    documents: Annotated[list[str], typer.Argument(metavar="DOC...", help="Short ids (d12) or keys.")],
+    documents: Annotated[list[str], typer.Argument(metavar="DOC...", help=f"{REFERENCE}.")],
     kb: Kb = KB_DEFAULT,
     as_json: Json = False,
 ) -> None:

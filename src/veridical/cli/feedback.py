@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from veridical.cli.options import KB_DEFAULT, By, Json, Kb, Note
+from veridical.cli.options import KB_DEFAULT, REFERENCE, By, Json, Kb, Note
 from veridical.cli.output import announce, out, print_json
 from veridical.errors import InputError
 from veridical.types import FeedbackReport
@@ -19,9 +19,7 @@ from veridical.types import FeedbackReport
 app = typer.Typer(
     help="Say which documents or answers were right or wrong; trust follows at once.", no_args_is_help=True
 )
-Target = Annotated[
-    str, typer.Argument(metavar="DOC_OR_ANSWER", help="A document (d12, or its key) or an answer (a3).")
-]
+Target = Annotated[str, typer.Argument(metavar="DOC_OR_ANSWER", help=f"{REFERENCE}; or an answer (a3).")]
 Weight = Annotated[float, typer.Option(metavar="W", help="How much it counts beside other feedback.")]
 _SHOWN = 10
 

@@ -17,4 +17,5 @@ Method = Annotated[
 ]
 By = Annotated[str | None, typer.Option(metavar="WHO", help="Who judges. Default: the user of this machine.")]
 Note = Annotated[str, typer.Option(metavar="TEXT", help="Why; kept with the feedback.")]
+REFERENCE = "A short id (d12) or a key; id:12 and key:d12 say which of them is meant"
 KB_DEFAULT = Path(".veridical")

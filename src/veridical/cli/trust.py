@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from veridical.cli.options import KB_DEFAULT, Json, Kb, Method
+from veridical.cli.options import KB_DEFAULT, REFERENCE, Json, Kb, Method
 from veridical.cli.output import out, print_json, trust_text
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ app = typer.Typer(help="See what is trusted, and why.", no_args_is_help=True)
 
 @app.command()
 def show(
-    document: Annotated[str, typer.Argument(metavar="DOC", help="A short id (d12) or a key.")],
+    document: Annotated[str, typer.Argument(metavar="DOC", help=f"{REFERENCE}.")],
     kb: Kb = KB_DEFAULT,
     method: Method = None,
     as_json: Json = False,
@@ -75,7 +75,7 @@ def top(
 
 @app.command()
 def explain(
-    document: Annotated[str, typer.Argument(metavar="DOC", help="A short id (d12) or a key.")],
+    document: Annotated[str, typer.Argument(metavar="DOC", help=f"{REFERENCE}.")],
     kb: Kb = KB_DEFAULT,
     n: Annotated[int, typer.Option("-n", min=1, help="How many judgements and relations.")] = 8,
     method: Method = None,

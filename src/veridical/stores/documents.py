@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from veridical.errors import NotFoundError
+from veridical.errors import InputError, NotFoundError
 from veridical.stores import schema
 from veridical.types import Document, Passage, SourceDocument, Span
 
@@ -172,21 +172,26 @@ def every(connection: sa.Connection) -> list[Document]:
 
 
 def find(connection: sa.Connection, ref: str) -> Document:
-    """Find a document by short id (``d12``) or key.
+    """Find a document by short id (``d12``) or key; ``id:12`` is only an id, ``key:d12`` only a key.
 
     Raises
     ------
     NotFoundError
         There is none; the hint names near keys.
+    InputError
+        One document has this short id and another this key.
     """
-    table = schema.documents
     ref = ref.encode("utf-8", "replace").decode("utf-8")
-    match = re.fullmatch(r"d(\d{1,18})", ref.strip())
-    wanted = [table.c.id == int(match[1])] if match else []
-    for condition in (*wanted, table.c.key == ref):  # a key may look like a short id; the id comes first
-        row = connection.execute(sa.select(*_COLUMNS).where(condition)).mappings().first()
-        if row is not None:
-            return Document(**row)
+    query = sa.select(*_COLUMNS).where(sa.or_(*_meant(ref))).order_by(schema.documents.c.id)
+    found = [Document(**row) for row in connection.execute(query).mappings()]
+    if len(found) > 1:
+        by_key, by_id = sorted(found, key=lambda document: document.key != ref)
+        raise InputError(
+            f"{ref!r} is the short id of one document ({by_id.key}) and the key of another ({by_key.ref}).",
+            f"Say id:{by_id.id} for the first, or key:{by_key.key} for the second.",
+        )
+    if found:
+        return found[0]
     name = ref.rsplit("/", 1)[-1]
     near = connection.execute(
         sa.select(schema.documents.c.id, schema.documents.c.key)
@@ -196,6 +201,17 @@ def find(connection: sa.Connection, ref: str) -> Document:
     listed = ", ".join(f"d{row.id} ({row.key})" for row in near)
     hint = f"Did you mean {listed}?" if listed and name else "'veridical trust top' and 'ask' print ids."
     raise NotFoundError(f"No document is called {ref!r} (give a short id such as d12, or its key).", hint)
+
+
+def _meant(ref: str) -> list[sa.ColumnElement[bool]]:
+    """What a reference may mean: a short id, a key, or either where a key looks like a short id."""
+    table = schema.documents
+    if ref.startswith("key:"):
+        return [table.c.key == ref.removeprefix("key:")]
+    if match := re.fullmatch(r"id:d?(\d{1,18})", ref.strip()):
+        return [table.c.id == int(match[1])]
+    match = re.fullmatch(r"d(\d{1,18})", ref.strip())
+    return [table.c.key == ref, *([table.c.id == int(match[1])] if match else [])]
 
 
 def text_of(connection: sa.Connection, document_id: int) -> str:
