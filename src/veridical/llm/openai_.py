@@ -17,10 +17,10 @@ from veridical.llm.retry import RetryPolicy, retry_after_s
 from veridical.types import Usage
 
 if TYPE_CHECKING:
-    from openai import OpenAI
+    from veridical.llm.bounded import BoundedClient
 
-_MAX_BODY = 16 * 1024 * 1024
 _SHOWN = 300
+_PRINTABLE = re.compile(r"[\x21-\x7e]+")
 _RETRIED = {408, 409, 429}
 _WHERE = (
     "Check the base URL (VERIDICAL_LLM_BASE_URL; most end in /v1) and the model's name (VERIDICAL_LLM_MODEL)."
@@ -36,6 +36,7 @@ _HINTS = {
 _DOWN = "Check that the server runs and that VERIDICAL_LLM_BASE_URL is right."
 _SLOW = "Raise the time limit (VERIDICAL_LLM_TIMEOUT), or use a smaller model."
 _MALFORMED = "Check that VERIDICAL_LLM_BASE_URL is an OpenAI-compatible server (most end in /v1)."
+_MOVED = "Redirects are not followed: set VERIDICAL_LLM_BASE_URL to the address itself."
 _AGAIN = "The trouble is the server's: try again later."
 
 
@@ -77,7 +78,7 @@ class OpenAILLM:
     Raises
     ------
     InputError
-        If the URL is not http(s), a name is empty, or a limit is out of range.
+        If the URL is not http(s), a name is empty, the key cannot be sent, or a limit is out of range.
     """
 
     def __init__(
@@ -99,14 +100,14 @@ class OpenAILLM:
             raise InputError(f"timeout_s is {timeout_s}.", "Pass a finite number of seconds above 0.")
         self._base_url, self._shown_url = _check_url(base_url)
         self._model = model.strip()
-        self._key = api_key.strip() if api_key else ""
+        self._key = _check_key(api_key)
         self._timeout_s = timeout_s
         total_s = 2 * timeout_s if total_timeout_s is None else total_timeout_s
         self._retry = retry or RetryPolicy(max_retries=max_retries, total_s=total_s)
         self._sleep = sleep
         self._random = random.Random(jitter_seed)  # noqa: S311 - spreads waits, guards nothing
         self._lock = threading.Lock()
-        self._client: OpenAI | None = None
+        self._idle: list[BoundedClient] = []
         self._tokens_field = "max_tokens"
         self._unwanted: set[str] = set()
 
@@ -149,9 +150,9 @@ class OpenAILLM:
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
         with self._lock:
-            if self._client is not None:
-                self._client.close()
-                self._client = None
+            idle, self._idle = self._idle, []
+        for client in idle:
+            client.close()
 
     def _pause(self, failure: _TryError, n_failed: int, deadline: float) -> str | None:
         """Wait before the next try, or say why there is none."""
@@ -202,7 +203,7 @@ class OpenAILLM:
         return False
 
     def _try(self, request: dict[str, Any], deadline: float, began: float, n_sent: int) -> Generation:
-        text, finish_reason, tokens = _read(self._fetch(request, deadline))
+        text, finish_reason, tokens = _read(self._fetch(request, deadline), self._key)
         return Generation(
             text=text,
             usage=Usage(calls=n_sent, prompt_tokens=tokens[0], completion_tokens=tokens[1]),
@@ -211,83 +212,81 @@ class OpenAILLM:
         )
 
     def _fetch(self, request: dict[str, Any], deadline: float) -> bytes:
-        """Send one request and return the body, within the time limit whatever the server does."""
-        import openai
+        """Send one request and return the body, within the limits whatever the server does."""
+        from veridical.llm import bounded
 
         limit = max(0.001, min(self._timeout_s, deadline - time.monotonic()))
-        ends = time.monotonic() + limit
-        late = f"no complete reply within {limit:g} s"
-        body = bytearray()
+        client = self._take()
         try:
-            create = self._connect().chat.completions.with_streaming_response.create
-            with create(**request, timeout=limit) as response:
-                # The client's own limit is per read: a server that trickles would never meet it.
-                for chunk in response.iter_bytes():
-                    body += chunk
-                    if time.monotonic() > ends:
-                        raise _TryError(late, _SLOW, retry=True)
-                    if len(body) > _MAX_BODY:
-                        raise _TryError("the reply is larger than 16 MiB", _MALFORMED, retry=False)
-        except openai.APITimeoutError:
-            raise _TryError(late, _SLOW, retry=True) from None
-        except openai.APIStatusError as error:
-            raise _status_failure(
-                error.status_code, error.message, error.response.headers, error.body
-            ) from None
-        except openai.APIConnectionError as error:
-            raise _TryError(f"no connection ({error.__cause__ or error})", _DOWN, retry=True) from None
-        except openai.OpenAIError as error:
+            body = client.chat(request, limit)
+        except bounded.RefusedError as error:
+            self._put_back(client)
+            raise _status_failure(error.status, error.headers, error.body, self._key) from None
+        except bounded.LateError:
+            raise _TryError(f"no complete reply within {limit:g} s", _SLOW, retry=True) from None
+        except bounded.TooLargeError:
+            raise _TryError("the reply is larger than 16 MiB", _MALFORMED, retry=False) from None
+        except bounded.LostError as error:
+            what = "the connection was lost" if error.made else "no connection"
+            raise _TryError(f"{what} ({error})", _DOWN, retry=True) from None
+        except bounded.RequestError as error:
             raise _TryError(f"the request failed ({error})", _MALFORMED, retry=False) from None
-        except _transport_errors() as error:
-            what = late if "timeout" in type(error).__name__.lower() else f"the connection was lost ({error})"
-            raise _TryError(what, _SLOW if what == late else _DOWN, retry=True) from None
-        return bytes(body)
+        self._put_back(client)
+        return body
 
-    def _connect(self) -> OpenAI:
+    def _take(self) -> BoundedClient:
+        """Take a client that no other call uses, so that one that is late can be cut off by itself."""
+        from veridical.llm.bounded import BoundedClient
+
         with self._lock:
-            if self._client is None:
-                import openai
+            return self._idle.pop() if self._idle else BoundedClient(self._base_url, self._key or "none")
 
-                client = openai.OpenAI(
-                    base_url=self._base_url,
-                    api_key=self._key or "none",
-                    timeout=self._timeout_s,
-                    max_retries=0,
-                )
-                # The client takes these two from variables that are meant for one provider.
-                client.organization = client.project = None
-                self._client = client
-            return self._client
-
-
-def _transport_errors() -> tuple[type[Exception], ...]:
-    """What the HTTP library raises while a body is read; the client's version decides which library."""
-    import openai._base_client as base
-
-    http = getattr(base, "httpx2", None) or getattr(base, "httpx", None)
-    return (http.HTTPError, http.StreamError) if http is not None else (OSError,)
+    def _put_back(self, client: BoundedClient) -> None:
+        with self._lock:
+            self._idle.append(client)
 
 
 def _check_url(base_url: str) -> tuple[str, str]:
     """Return the URL to use and the URL to show, which has no user name, password or query."""
     url = base_url.strip().rstrip("/")
     try:
+        if not _PRINTABLE.fullmatch(url):
+            raise ValueError
         parts = urlsplit(url)
-        good = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        good = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
         shown = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
     except ValueError:
         good, shown = False, ""
     if not good:
         raise InputError(
             "The language model's base URL is not an http or https URL.",
-            "Set VERIDICAL_LLM_BASE_URL to something like http://127.0.0.1:8080/v1.",
+            "Set VERIDICAL_LLM_BASE_URL to something like http://127.0.0.1:8080/v1, in plain ASCII.",
         )
     return url, shown
 
 
-def _status_failure(status: int, message: str, headers: Mapping[str, str], body: object) -> _TryError:
+def _check_key(api_key: str | None) -> str:
+    """Return the key without white space around it; the error does not show a key that cannot be one."""
+    key = (api_key or "").strip()
+    if key and not _PRINTABLE.fullmatch(key):
+        raise InputError(
+            "The language model's API key holds a character that no key has (white space, a control "
+            "character, or one outside ASCII).",
+            "Set VERIDICAL_LLM_API_KEY to the key alone, on one line.",
+        )
+    return key
+
+
+def _status_failure(status: int, headers: Mapping[str, str], raw: bytes, key: str) -> _TryError:
     refused = ""
-    said = _said(body) or message
+    text = raw.decode("utf-8", "replace")
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        body = text
+    if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
+        body = body["error"]
+    said = _said(body) or text
     if status in {400, 422}:
         found = re.search(r"\b(max_tokens|temperature|seed)\b", f"{_parameter(body)} {said}")
         refused = (
@@ -298,7 +297,9 @@ def _status_failure(status: int, message: str, headers: Mapping[str, str], body:
     quota = status == 429 and isinstance(body, Mapping) and body.get("code") == "insufficient_quota"
     retry = (status in _RETRIED or status >= 500) and not quota
     hint = _HINTS.get(status, _AGAIN if status >= 500 else _MALFORMED)
-    what = f"status {status}" + (f", {_short(said)}" if said else "")
+    if 300 <= status < 400:
+        hint, said = _MOVED, f"it points to {headers.get('location') or 'no other address'}"
+    what = f"status {status}" + (f", {_short(said, key)}" if said.strip() else "")
     return _TryError(what, hint, retry=retry, wait_s=retry_after_s(headers), refused=refused)
 
 
@@ -317,17 +318,18 @@ def _parameter(body: object) -> str:
     return str(body.get("param") or "") if isinstance(body, Mapping) else ""
 
 
-def _short(text: str) -> str:
-    line = " ".join(text.split())
+def _short(text: str, key: str) -> str:
+    """Fit text of the server on a line, without the key: a key that is cut would not be found any more."""
+    line = " ".join((text.replace(key, "***") if key else text).split())
     return line if len(line) <= _SHOWN else line[:_SHOWN] + " ..."
 
 
-def _read(raw: bytes) -> tuple[str, str, tuple[int, int]]:
+def _read(raw: bytes, key: str) -> tuple[str, str, tuple[int, int]]:
     """Take text, finish reason and token counts out of a reply, and trust nothing in it."""
     try:
         body = json.loads(raw)
     except (ValueError, RecursionError):
-        shown = _short(raw[:_SHOWN].decode("utf-8", "replace")) or "nothing"
+        shown = _short(raw.decode("utf-8", "replace"), key) or "nothing"
         raise _TryError(f"the reply is not JSON (it reads: {shown})", _MALFORMED, retry=True) from None
     if not isinstance(body, dict):
         raise _TryError("the reply is not a JSON object", _MALFORMED, retry=True)
@@ -335,7 +337,7 @@ def _read(raw: bytes) -> tuple[str, str, tuple[int, int]]:
     first = choices[0] if isinstance(choices, list) and choices else None
     message = first.get("message") if isinstance(first, dict) else None
     if not isinstance(first, dict) or not isinstance(message, dict):
-        said = f"; it says: {_short(_said(body))}" if "error" in body else ""
+        said = f"; it says: {_short(_said(body), key)}" if "error" in body else ""
         raise _TryError(f"the reply holds no choices{said}", _MALFORMED, retry=True)
     content = message.get("content")
     finish_reason = first.get("finish_reason")
@@ -343,7 +345,9 @@ def _read(raw: bytes) -> tuple[str, str, tuple[int, int]]:
     if not isinstance(content, str) or not content.strip():
         cut = finish_reason == "length"
         hint = "It used up its tokens before it answered: raise max_tokens." if cut else _AGAIN
-        raise _TryError(f"the reply is empty (finish reason: {_short(finish_reason)})", hint, retry=not cut)
+        raise _TryError(
+            f"the reply is empty (finish reason: {_short(finish_reason, key)})", hint, retry=not cut
+        )
     usage = body.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     return (
