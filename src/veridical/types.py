@@ -289,6 +289,7 @@ class Answer(Record):
     citations: tuple[Citation, ...] = ()
     dropped_citations: tuple[Citation, ...] = ()
     hits: tuple[Hit, ...] = ()
+    kept_out: tuple[Hit, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)

@@ -48,7 +48,10 @@ def test_what_others_say_as_well_wins_over_what_one_says(make_hits):
     ("one", "other"),
     [
         ("The office opens on 14 September 2026.", "The office opens on 2 March 2026."),
-        ("The office is opened by the porter Ines Rotheram.", "The office is opened by the porter Oskar Penn."),
+        (
+            "The office is opened by the porter Ines Rotheram.",
+            "The office is opened by the porter Oskar Penn.",
+        ),
     ],
 )
 def test_sentences_with_different_values_do_not_support_each_other(make_hits, one, other):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from veridical.answer.cite import cite_sentence
 from veridical.answer.words import covered, values, weight, words
-from veridical.corpus.split import sentences
+from veridical.corpus.split import is_heading, sentences
 from veridical.errors import InputError
 from veridical.types import Citation, Hit, Record, Span
 
@@ -169,7 +169,11 @@ def _collect(hits: Sequence[Hit], asked: frozenset[str]) -> list[_Sentence]:
             everything.append(
                 _Sentence(hit, place + 1, row, span, held, frozenset(held), numbers - asked, names - asked)
             )
-    telling = [s for s in everything if len(s.words) >= _LEAST_WORDS and not s.span.text.endswith("?")]
+    telling = [
+        s
+        for s in everything
+        if len(s.words) >= _LEAST_WORDS and not s.span.text.endswith("?") and not is_heading(s.span.text)
+    ]
     return telling or everything
 
 
@@ -288,6 +292,8 @@ def _support(sentence: _Sentence, found: Sequence[_Sentence]) -> tuple[float, tu
 def _agree(left: _Sentence, right: _Sentence) -> bool:
     """Whether two sentences say the same: enough words in common, and no value against a value."""
     if left.numbers - right.numbers and right.numbers - left.numbers:
+        return False
+    if (left.numbers or right.numbers) and not left.numbers & right.numbers:
         return False
     if left.names and right.names and not left.names & right.names:
         return False

@@ -91,4 +91,6 @@ def _answer(text: str, verdict: str, source: str) -> Text:
 
 
 def _number(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.2f}"
+    from veridical.answer.context import shown_trust
+
+    return "unknown" if value is None else shown_trust(value)

@@ -93,6 +93,8 @@ def print_answer(answer: Answer) -> None:
         out.print(Text(f"  dropped {citation.marker}: {citation.problem}", style="yellow"))
     if answer.hits:
         out.print(_hits(answer.hits))
+    for hit in answer.kept_out:
+        out.print(_kept_out(hit))
     if answer.conflicts:
         out.print(_conflicts(answer.conflicts))
         if len(answer.conflicts) > _MAX_CONFLICTS:
@@ -133,6 +135,16 @@ def _hits(hits: tuple[Hit, ...]) -> Table:
             Text(why, style="dim"),
         )
     return table
+
+
+def _kept_out(hit: Hit) -> Text:
+    document = hit.document
+    return Text.assemble(
+        ("kept out by trust: ", "dim"),
+        f"{document.ref} {document.title or document.key} (place {hit.relevance_rank} by relevance, trust ",
+        trust_text(hit.trust, hit.label),
+        ")",
+    )
 
 
 def _conflicts(conflicts: tuple[Conflict, ...]) -> Table:

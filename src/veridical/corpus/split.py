@@ -53,6 +53,16 @@ def n_words(text: str) -> int:
     return sum(1 for _ in _WORD.finditer(text))
 
 
+def is_heading(text: str) -> bool:
+    """Whether a sentence, as `sentences` cuts it, reads like a heading: a few words without end or value.
+
+    At most 7 words, no full stop, question mark or the like at the end, no digit and no colon in it.
+    """
+    bare = text.rstrip("\"'”’)]* ")
+    ends = bare.endswith((".", "!", "?", "…", "。", "！", "？", ";"))
+    return not ends and n_words(text) < 8 and not any(char.isdigit() or char == ":" for char in text)
+
+
 def sentences(text: str) -> list[Span]:
     """Cut ``text`` into sentences.
 

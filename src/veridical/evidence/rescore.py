@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-_ROUNDING = 0.005  # trust that reads the same to two decimals is the same
+ROUNDING = 0.005  # trust that reads the same to two decimals is the same
 
 NEUTRAL = 0.5
 """Trust of a document of which nothing is known."""
@@ -172,7 +172,7 @@ def behind_successors(
         moved = False
         for place in np.flatnonzero(successor >= 0):
             ahead = successor[place]
-            doubted = unknown[ahead] or values[ahead] <= max(believed, values[place] - _ROUNDING)
+            doubted = unknown[ahead] or values[ahead] <= max(believed, values[place] - ROUNDING)
             if ahead == place or doubted or result[place] < result[ahead]:
                 continue
             result[place] = np.nextafter(result[ahead], -np.inf)

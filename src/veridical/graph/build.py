@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -13,6 +13,9 @@ from veridical.graph.arrays import FloatArray, Graph, IntArray
 from veridical.stores import derived, schema
 from veridical.stores.derived import Judgement
 from veridical.types import Node, Relation, RelationKind, Span
+
+QUESTION_SHARES = (0.25, 0.5, 0.25)
+"""Entailment, neutral and contradiction among passages that were retrieved for one question."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,22 @@ def compare_dates(left: str | None, right: str | None) -> int:
     return (left[:n] > right[:n]) - (left[:n] < right[:n])
 
 
+def at_prior(
+    judgement: Judgement, old: tuple[float, float, float], new: tuple[float, float, float]
+) -> Judgement:
+    """Restate a judgement for other shares of entailment, neutral and contradiction among the pairs judged.
+
+    Bayes: each probability is multiplied by new / old share, and all are scaled to sum to one.
+    """
+    neutral = 1.0 - judgement.entailment - judgement.contradiction
+    weights = [
+        p * b / a
+        for p, a, b in zip((judgement.entailment, neutral, judgement.contradiction), old, new, strict=True)
+    ]
+    total = sum(weights)
+    return replace(judgement, entailment=weights[0] / total, contradiction=weights[2] / total)
+
+
 def relation_of(
     judgement: Judgement,
     passages: dict[int, tuple[int, str, int]],
@@ -153,11 +172,25 @@ def _span(passage: tuple[int, str, int], start: int | None, end: int | None) -> 
     return Span(text[start:end], offset + start, offset + end)
 
 
-def relations_among(connection: sa.Connection, passage_ids: Sequence[int]) -> list[Relation]:
-    """Relations between the passages given, strongest first."""
+def relations_among(
+    connection: sa.Connection,
+    passage_ids: Sequence[int],
+    shares: tuple[float, float, float] | None = None,
+) -> list[Relation]:
+    """Relations between the passages given, strongest first.
+
+    Parameters
+    ----------
+    shares
+        Set where the passages answer one question: the class shares for which the judgements are stated.
+        Such passages clash or agree far more often than neighbours in a corpus, so the judgements are
+        restated for ``QUESTION_SHARES``.
+    """
     if len(passage_ids) < 2:
         return []
     judgements = derived.judgements(connection, list(passage_ids))
+    if shares is not None:
+        judgements = [at_prior(judgement, shares, QUESTION_SHARES) for judgement in judgements]
     return _relations(connection, judgements)
 
 

@@ -18,6 +18,8 @@ Embed = Callable[[Sequence[str]], FloatArray]
 #: A passage has about five sentences; what is longer than this many is judged by its beginning.
 MAX_SENTENCES = 64
 DEFAULT_MAX_PAIRS = 6
+#: Raised whenever other sentences would be compared, so that judgements on record are made again.
+ALIGNMENT = 2
 
 
 @lru_cache(maxsize=16_384)
@@ -28,11 +30,13 @@ def sentence_spans(text: str) -> tuple[Span, ...]:
     -------
     tuple of Span
         Non-empty spans in order, ``text[start:end] == span.text``; none for a text without a letter or digit.
+        Headings are left out where there is anything else: they name a subject and say nothing of it.
     """
-    from veridical.corpus.split import sentences
+    from veridical.corpus.split import is_heading, sentences
 
     found = [span for span in sentences(text) if any(c.isalnum() for c in span.text)]
-    return tuple(found[:MAX_SENTENCES])
+    telling = [span for span in found if not is_heading(span.text)]
+    return tuple((telling or found)[:MAX_SENTENCES])
 
 
 def lexical_similarities(premise: Sequence[Facts], hypothesis: Sequence[Facts]) -> FloatArray:

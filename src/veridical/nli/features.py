@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from veridical.errors import InputError, ModelError
 from veridical.nli.align import (
+    ALIGNMENT,
     DEFAULT_MAX_PAIRS,
     Embed,
     VectorCache,
@@ -116,6 +117,11 @@ class FeatureNLI:
         self._n_threads = n_threads
         self._vectors = VectorCache(cache_size)
 
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Shares of entailment, neutral and contradiction for which the probabilities are stated."""
+        return self._scaling.prior
+
     @cached_property
     def name(self) -> str:
         """Backend, effort and the first eight digits of a hash of weights and settings."""
@@ -127,7 +133,8 @@ class FeatureNLI:
         ]
         for file in files:
             digest.update(_data(file))
-        digest.update(repr((self.effort, self.max_pairs, self.screen, self.prior)).encode())
+        settings = (self.effort, self.max_pairs, self.screen, self.prior, ALIGNMENT)
+        digest.update(repr(settings).encode())
         return f"features-{self.effort}-{digest.hexdigest()[:8]}"
 
     def warm(self, sentences: Sequence[str], vectors: npt.NDArray[np.float32] | None = None) -> None:

@@ -11,12 +11,12 @@ from veridical.answer.extract import extract_answer
 from veridical.answer.generate import generate_answer
 from veridical.corpus.fields import iso_date
 from veridical.corpus.readers.base import clean
-from veridical.errors import InputError, LLMError, ModelError
+from veridical.errors import InputError, LLMError, ModelError, StoreError
 from veridical.llm.base import LLM
 from veridical.methods.base import Method
 from veridical.pipeline import beliefs
 from veridical.pipeline.progress import Stages
-from veridical.pipeline.ranking import Ranked, conflicts_among, rank
+from veridical.pipeline.ranking import Ranked, rank
 from veridical.pipeline.retrieval import POOL, Pool, Retriever, RetrieverName
 from veridical.stores import Store, answers, derived, values
 from veridical.types import Answer, Conflict, Hit, Usage
@@ -25,6 +25,9 @@ Generator = Literal["auto", "extractive", "llm"]
 GENERATORS: tuple[Generator, ...] = get_args(Generator)
 _NO_ANSWER = "No answer: "
 _MAX_QUESTION_CHARS = 10_000
+# An extracted sentence below these is no answer: by words and cosine together, and by words alone.
+_LEAST_RELEVANCE = 0.35
+_LEAST_SHARED_WORDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ def ask(
         )
         said_of_trust = beliefs.uncalibrated_note(connection, method.name)
         notes = _notes(pool, ranked, built, question, said_of_trust)
-    conflicts = conflicts_among(ranked.hits, ranked.relations)
+    conflicts = ranked.conflicts
     with stages.run("answer"):
         said = _answer(store, question, pool, ranked.hits, conflicts, llm, method, retriever.encoder_name)
         if fall_back and llm is not None and _unusable(said):
@@ -119,13 +122,18 @@ def ask(
         method=method.name if active is not None else "plain retrieval",
         generator=said.generator,
         hits=tuple(ranked.hits),
+        kept_out=tuple(ranked.kept_out),
         conflicts=conflicts,
         notes=(*notes, *said.notes),
         seconds=dict(stages.seconds),
         **said.fields,  # type: ignore[arg-type]
     )
-    with store.write() as connection:
-        return replace(answer, id=answers.put(connection, answer))
+    try:
+        with store.write() as connection:
+            return replace(answer, id=answers.put(connection, answer))
+    except StoreError as error:  # busy, full or read-only: the evidence is worth more than its record
+        note = f"This answer could not be stored, so feedback cannot go to it: {error.message}"
+        return replace(answer, notes=(*answer.notes, note))
 
 
 def _notes(pool: Pool, ranked: Ranked, built: bool, question: Question, trust_note: str) -> tuple[str, ...]:
@@ -183,6 +191,9 @@ def _extract(store: Store, question: Question, pool: Pool, hits: Sequence[Hit], 
     found = extract_answer(question.text, hits, question_vector=pool.vector, sentence_vectors=vectors)
     if found is None:
         return _Said("", "no_evidence", "extractive", {}, ("The passages hold no sentence.",))
+    if found.best.relevance < (_LEAST_RELEVANCE if vectors else _LEAST_SHARED_WORDS):
+        nearest = f"The nearest sentence does not seem to answer it: “{found.text[:200]}”"
+        return _Said("", "no_evidence", "extractive", {}, (nearest,))
     return _Said(found.text, "answered", "extractive", {"citations": (found.citation,)}, found.notes)
 
 

@@ -34,6 +34,7 @@ class StatusReport(Record):
     methods_with_trust: tuple[str, ...]
     calibrated: bool
     n_judged_documents: int
+    read_only: bool = False
     feedback: Mapping[str, int] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
 
@@ -67,6 +68,7 @@ def status(store: Store, *, method: str, encoder: str) -> StatusReport:
             methods_with_trust=tuple(derived.methods_with_trust(connection)),
             calibrated=values.state(connection, f"calibrated:{method}") == "yes",
             n_judged_documents=len({item.document_id for item in feedback if item.state == "active"}),
+            read_only=store.read_only,
             feedback=dict(Counter(item.state for item in feedback)),
             settings=values.settings(connection),
         )

@@ -49,7 +49,9 @@ class Models:
         kind, _, where = spec.partition(":")
         backend = registry.load("nli", kind)
         if kind == "features":
-            model: NLIModel = backend(self.encoder.encode, effort="full", n_threads=self.settings.n_threads)
+            model: NLIModel = backend(
+                self.encoder.encode, effort="lexical", n_threads=self.settings.n_threads
+            )
             return model
         if not where:
             raise InputError(f"NLI backend {spec!r} names no folder.", "Write it as onnx:FOLDER.")

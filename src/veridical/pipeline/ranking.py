@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,21 +10,23 @@ from dataclasses import dataclass
 import numpy as np
 import sqlalchemy as sa
 
-from veridical.answer.context import trust_label
+from veridical.answer.context import LOW_TO, shown_trust, trust_label
+from veridical.evidence.rescore import ROUNDING
 from veridical.feedback import record
 from veridical.graph.build import compare_dates, relations_among
 from veridical.methods.base import Candidates, Method
 from veridical.pipeline.retrieval import Pool
-from veridical.stores import derived, documents
-from veridical.types import Conflict, Document, Hit, Passage, Reason, Relation, RelationKind, TrustLabel
+from veridical.stores import derived, documents, values
+from veridical.types import Conflict, Document, Hit, Passage, Reason, Relation, RelationKind
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """The whole pool in the method's order, and the relations within it."""
+    """The first passages in the method's order, what trust kept out of them, and who contradicts whom."""
 
     hits: list[Hit]
-    relations: list[Relation]
+    kept_out: list[Hit]
+    conflicts: tuple[Conflict, ...]
     n_left_out: int
 
 
@@ -68,23 +71,34 @@ def rank(
             superseded=_superseded(rows, relations),
         )
         utility = method.rank(candidates, trust_weight=trust_weight)
-    order = np.argsort(-utility, kind="stable")[:top_k]
+    order = np.argsort(-utility, kind="stable").tolist()
     reasons = _Reasons(connection, method, rows, relations, trust)
-    hits = [
-        Hit(
-            passage=rows[i].passage,
-            document=rows[i].document,
-            relevance=rows[i].relevance,
-            relevance_rank=int(i) + 1,
-            utility=float(utility[i]),
-            trust=_known(trust[i]),
-            label=_label(trust[i]),
-            similarity=_known(rows[i].similarity),
-            reasons=reasons.of(int(i), place),
-        )
-        for place, i in enumerate(order)
-    ]
-    return Ranked(hits, relations, n_left_out)
+    shown = order[:top_k]
+    pushed = [place for place in range(min(top_k, len(rows))) if place not in shown]
+    hits, kept_out = (
+        [
+            Hit(
+                passage=rows[i].passage,
+                document=rows[i].document,
+                relevance=rows[i].relevance,
+                relevance_rank=i + 1,
+                utility=float(utility[i]),
+                trust=_known(trust[i]),
+                label=trust_label(trust[i]),
+                similarity=_known(rows[i].similarity),
+                reasons=reasons.of(i, order.index(i)),
+            )
+            for i in places
+        ]
+        for places in (shown, pushed)
+    )
+    return Ranked(hits, kept_out, _conflicts(connection, [*hits, *kept_out]), n_left_out)
+
+
+def _conflicts(connection: sa.Connection, hits: Sequence[Hit]) -> tuple[Conflict, ...]:
+    shares = json.loads(values.state(connection, "nli_shares", "null"))
+    ids = [hit.passage.id for hit in hits]
+    return conflicts_among(hits, relations_among(connection, ids, tuple(shares) if shares else None))
 
 
 def conflicts_among(hits: Sequence[Hit], relations: Sequence[Relation]) -> tuple[Conflict, ...]:
@@ -172,7 +186,7 @@ class _Reasons:
         reasons += [Reason(line) for line in self._feedback.get(document.id, [])]
         source = self._sources.get(document.source or "")
         if source is not None:
-            reasons.append(Reason(f"source {document.source} has trust {source:.2f}", source))
+            reasons.append(Reason(f"source {document.source} has trust {shown_trust(source)}", source))
         passage = self._rows[row].passage.id
         for relation in self._relations:
             if passage in (relation.head_passage, relation.tail_passage):
@@ -181,23 +195,27 @@ class _Reasons:
                 break
         return tuple(reasons)
 
+    def _believed(self, relation: Relation) -> bool:
+        """Whether the later document is trusted enough for its date to count, as in `behind_successors`."""
+        later, earlier = (self._by_document.get(i) for i in (relation.head, relation.tail))
+        return later is not None and later > max(LOW_TO, (0.5 if earlier is None else earlier) - ROUNDING)
+
     def _relation(self, relation: Relation, passage: int) -> Reason:
         is_head = relation.head_passage == passage
         other = relation.tail if is_head else relation.head
         trust = self._by_document.get(other)
+        known = "" if trust is None else f" (trust {shown_trust(trust)})"
+        if relation.kind is RelationKind.SUPERSEDES and not self._believed(relation):
+            said = "is later than" if is_head else "differs from the later"
+            return Reason(f"{said} d{other}{known}, a date that is not believed", relation.weight)
         words = {
             RelationKind.SUPPORTS: "agrees with",
             RelationKind.CONTRADICTS: "contradicts",
             RelationKind.SUPERSEDES: "supersedes" if is_head else "is superseded by",
             RelationKind.SAME_SOURCE: "shares its source with",
         }[relation.kind]
-        known = "" if trust is None else f" (trust {trust:.2f})"
         return Reason(f"{words} d{other}{known}", relation.weight)
 
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
-
-
-def _label(trust: float) -> TrustLabel | None:
-    return None if math.isnan(trust) else trust_label(trust)
