@@ -123,3 +123,26 @@ def test_plain_dates_do_not_load_the_date_parser() -> None:
         assert "dateparser" not in sys.modules
     finally:
         sys.modules.update(saved)
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize(
+    "url", ["a." * 50_000 + "@", "a." * 50_000, "http://" + "a." * 50_000, "//" + "\u00e9." * 50_000]
+)
+def test_a_url_longer_than_any_is_none_and_costs_nothing(url: str) -> None:
+    assert registered_domain(url) is None
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("piece", ["a.", "a.:", "1 ", "http://", "3 may "])
+def test_hostile_values_cost_little(piece: str) -> None:
+    value = (piece * 50_000)[:100_000] + "@"
+    source_of(value, value)
+    iso_date(value)
+
+
+def test_a_name_with_an_at_sign_or_no_dot_is_no_host() -> None:
+    assert registered_domain("mail@host.example") is None
+    assert registered_domain(".example") is None
+    assert registered_domain("host.") is None
+    assert registered_domain("host.example:8080/x@y") == "host.example"

@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 MAX_SOURCE_CHARS = 200
+MAX_URL_CHARS = 2000
 _FIRST_YEAR, _LAST_YEAR = 1000, 2200
 _WEB_SCHEMES = {"http", "https", "ftp", "ftps"}
 _URL = re.compile(r"(?i)(?:[a-z][a-z0-9+.-]*)?://")
@@ -36,6 +37,7 @@ _MONTH_NAMES = [
     ["dec", "december"],
 ]
 _MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, start=1) for name in names}
+_BARE_HOST = re.compile(r"([^\s/:@?#]+)(?:[:/?#]|\Z)")
 _PART = re.compile(r"(\d{4})(?:-(\d{2}))?")
 _YMD = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})\b")
 _DOTTED = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})")
@@ -44,7 +46,6 @@ _DAY_MONTH = re.compile(r"(?:(\d{1,2})(?:st|nd|rd|th)?\s+)?([a-z]+)\.?,?\s+(\d{4
 _MONTH_DAY = re.compile(r"([a-z]+)\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})")
 
 
-@lru_cache(maxsize=10_000)
 def registered_domain(url: str) -> str | None:
     """Return the domain that somebody registered for the host of ``url``.
 
@@ -59,8 +60,13 @@ def registered_domain(url: str) -> str | None:
         ``example.co.uk`` for ``https://news.example.co.uk:8080/x``, by the bundled Public Suffix List (hosts
         under a shared domain such as ``github.io`` are sources of their own). An IP address or a name
         without dots stands for itself. International names are given in their ASCII form. None where
-        there is no host.
+        there is no host, and for more than ``MAX_URL_CHARS`` characters.
     """
+    return _registered_domain(url) if len(url) <= MAX_URL_CHARS else None
+
+
+@lru_cache(maxsize=10_000)
+def _registered_domain(url: str) -> str | None:
     host = _host(url)
     if not host:
         return None
@@ -79,7 +85,8 @@ def registered_domain(url: str) -> str | None:
 def _host(url: str) -> str | None:
     url = url.strip()
     if "://" not in url and not url.startswith("//"):
-        if not re.match(r"[^\s/:@]+\.[^\s/:@]+(?:[:/?#]|\Z)", url):
+        match = _BARE_HOST.match(url)
+        if not match or "." not in match[1][1:-1]:
             return None
         url = f"//{url}"
     try:
