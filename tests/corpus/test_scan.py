@@ -114,6 +114,31 @@ def test_a_folder_in_beir_layout_stands_for_its_corpus(tmp_path: Path) -> None:
     assert keys(tmp_path / "set") == ["corpus.jsonl"]
 
 
+def test_what_a_folder_in_beir_layout_leaves_out_is_counted(tmp_path: Path) -> None:
+    write(tmp_path / "set/corpus.jsonl", '{"_id": "d1", "title": "", "text": "Some text."}\n')
+    for name in ("set/queries.jsonl", "set/README.md", "set/more/a.txt", "set/.hidden/b.txt", "set/x.png"):
+        write(tmp_path / name)
+    (tmp_path / "set/again").symlink_to(tmp_path / "set")
+    (note,) = scan([tmp_path]).notes
+    assert "corpus.jsonl" in note and "3" in note
+
+
+def test_a_beir_corpus_with_its_queries_and_judgements_needs_no_note(tmp_path: Path) -> None:
+    write(tmp_path / "corpus.jsonl", '{"_id": "d1", "title": "", "text": "Some text."}\n')
+    write(tmp_path / "queries.jsonl", '{"_id": "q1", "text": "Which?"}\n')
+    write(tmp_path / "qrels/test.tsv", "query-id\tcorpus-id\tscore\n")
+    assert scan([tmp_path]).notes == ()
+
+
+def test_a_corpus_file_that_is_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    outside = write(tmp_path / "secret/c.jsonl", '{"_id": "d1", "title": "", "text": "Secret."}\n')
+    write(tmp_path / "docs/a.txt")
+    (tmp_path / "docs/corpus.jsonl").symlink_to(outside)
+    result = scan([tmp_path / "docs"])
+    assert [item.path.name for item in result] == ["a.txt"]
+    assert any("links" in note for note in result.notes)
+
+
 def test_a_corpus_file_in_another_layout_is_a_file_like_others(tmp_path: Path) -> None:
     write(tmp_path / "corpus.jsonl", '{"text": "Some text."}\n')
     write(tmp_path / "a.txt")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from veridical.corpus.readers.beir import corpus_of
+from veridical.corpus.readers.beir import CORPUS_FILE, QRELS_FOLDER, QUERIES_FILE, corpus_of
 from veridical.errors import InputError
 from veridical.types import DocumentFormat, Problem
 
@@ -73,6 +73,7 @@ class _Findings:
     seen: set[tuple[int, int]] = field(default_factory=set)
     unknown: Counter[str] = field(default_factory=Counter)
     n_links: int = 0
+    n_beside: int = 0
 
 
 def scan(paths: Sequence[Path | str], *, prefix: str = "", key_root: Path | str | None = None) -> ScanResult:
@@ -83,7 +84,8 @@ def scan(paths: Sequence[Path | str], *, prefix: str = "", key_root: Path | str 
     paths
         Files and folders. In a folder, files of unknown type, hidden files and folders, linked folders, and
         links that lead out of it are left out; a file that is named is read whatever it is called. A folder
-        in BEIR layout stands for its ``corpus.jsonl``. A file that is reached twice is read once.
+        in BEIR layout stands for its ``corpus.jsonl``; how many other files it holds is noted. A file that is
+        reached twice is read once.
     prefix
         Put before every key, with a ``/``, to keep apart corpora whose files or ids have the same names.
     key_root
@@ -122,9 +124,10 @@ def _scan_folder(found: _Findings, folder: Path, root: Path, prefix: str) -> Non
     real = Path(os.path.realpath(folder))
     for here, folders, names in os.walk(folder, onerror=unlisted):
         place = Path(here)
-        if corpus := corpus_of(place):
+        if not _leads_out(place / CORPUS_FILE, real) and (corpus := corpus_of(place)):
             folders.clear()
             files.append(corpus)
+            found.n_beside += _n_beside(place)
             continue
         visible = [name for name in folders if not name.startswith(".")]
         folders[:] = [name for name in visible if not (place / name).is_symlink()]
@@ -132,7 +135,7 @@ def _scan_folder(found: _Findings, folder: Path, root: Path, prefix: str) -> Non
         for path in (place / name for name in names if not name.startswith(".")):
             if path.suffix.lower() not in FORMATS:
                 found.unknown[path.suffix.lower() or "no extension"] += 1
-            elif path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(real):
+            elif _leads_out(path, real):
                 found.n_links += 1
             else:
                 files.append(path)
@@ -174,6 +177,23 @@ def _add(found: _Findings, path: Path, root: Path, prefix: str, *, named: bool =
     )
 
 
+def _leads_out(path: Path, real: Path) -> bool:
+    return path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(real)
+
+
+def _n_beside(place: Path) -> int:
+    """Count what a folder in BEIR layout holds beside the layout's own files, hidden ones aside."""
+    n = 0
+    for here, folders, names in os.walk(place):
+        top = Path(here) == place
+        own = {CORPUS_FILE, QUERIES_FILE} if top else set()
+        folders[:] = [
+            name for name in folders if not name.startswith(".") and not (top and name == QRELS_FOLDER)
+        ]
+        n += sum(not name.startswith(".") and name not in own for name in names)
+    return n
+
+
 def _relative(path: Path, root: Path) -> str | None:
     """Return the name of ``path`` below ``root``: composed Unicode, and always something UTF-8 can hold."""
     absolute, base = path.parent.resolve() / path.name, root.resolve()
@@ -191,6 +211,11 @@ def _notes(found: _Findings) -> tuple[str, ...]:
     if found.unknown:
         kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(found.unknown.items()))
         notes.append(f"Left out files of unknown type: {kinds}. Name one to read it anyway.")
+    if found.n_beside:
+        notes.append(
+            f"Left out files beside a {CORPUS_FILE} in BEIR layout, which stands for its whole folder: "
+            f"{found.n_beside}. Name one to read it anyway."
+        )
     if found.n_links:
         notes.append(f"Left out links to folders or out of the folder: {found.n_links}.")
     return tuple(notes)

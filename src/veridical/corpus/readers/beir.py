@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 CORPUS_FILE = "corpus.jsonl"
+QUERIES_FILE = "queries.jsonl"
+QRELS_FOLDER = "qrels"
 ID_FIELD = "_id"
 _PEEK_BYTES = 1 << 20
 
