@@ -51,6 +51,14 @@ def test_only_the_best_are_returned_and_ties_go_to_the_lower_id() -> None:
     assert index.search("same", 0) == []
 
 
+def test_an_index_that_cannot_be_written_says_why(tmp_path: Path) -> None:
+    index = LexicalIndex(tmp_path / "index")
+    shutil.rmtree(tmp_path / "index")
+    with pytest.raises(StoreError, match=r"cannot be written: .*No such file") as caught:
+        index.update([(1, "Some text.")])
+    assert "disk full" in caught.value.hint
+
+
 def test_words_are_found_in_other_forms() -> None:
     index = LexicalIndex(None)
     index.update([(1, "The CAFÉ refunded two customers")])

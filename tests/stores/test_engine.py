@@ -280,6 +280,21 @@ def test_a_holder_that_cannot_be_read_does_no_harm(store: Store) -> None:
         other.close()
 
 
+def test_a_holder_that_cannot_be_written_is_an_error_of_ours(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full)
+        with pytest.raises(StoreError, match="No space left") as caught, store.exclusive("build"):
+            pass
+    assert "disk" in caught.value.hint
+    with store.exclusive("build"):  # the lock was freed
+        pass
+
+
 def test_a_write_that_is_killed_leaves_the_old_state(store: Store) -> None:
     code = """
 import os, signal, sys

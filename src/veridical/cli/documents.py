@@ -206,7 +206,10 @@ def status(kb: Kb = KB_DEFAULT, as_json: Json = False) -> None:
     behind = f"{report.lexical_behind} passages not in BM25, {report.vectors_behind} without vectors"
     judged = f"{report.n_judged_documents} judged documents, "
     rows = [
-        ("Knowledge base", f"{report.folder} ({report.bytes / 1e6:.1f} MB)"),
+        (
+            "Knowledge base",
+            f"{report.folder} ({report.bytes / 1e6:.1f} MB){', read-only' * report.read_only}",
+        ),
         ("Content", counts),
         ("Built", ("yes; " if report.built else "no; ") + behind),
         ("Relations", f"{report.judged_pairs} passage pairs judged"),

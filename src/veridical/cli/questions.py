@@ -82,7 +82,8 @@ def print_answer(answer: Answer) -> None:
         out.print(Text("No answer. The evidence that was retrieved is below.", style="bold red"))
     out.print(
         Text(
-            f"{answer.ref} · {answer.status} · {answer.generator} · method {answer.method} · "
+            f"{answer.ref if answer.id else 'not stored'} · {answer.status} · {answer.generator} · "
+            f"method {answer.method} · "
             f"{sum(answer.seconds.values()) * 1000:.0f} ms",
             style="dim",
         )
@@ -101,7 +102,7 @@ def print_answer(answer: Answer) -> None:
             out.print(Text(f"... {len(answer.conflicts)} in all; --json lists them.", style="dim"))
     for note in answer.notes:
         out.print(Text(f"note: {note}", style="dim"))
-    if answer.citations:
+    if answer.citations and answer.id:
         out.print(Text(f"Was it right? veridical feedback good {answer.ref}   (or bad)", style="dim"))
 
 

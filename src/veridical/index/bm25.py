@@ -8,6 +8,7 @@ of it can differ.
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -60,18 +61,36 @@ class LexicalIndex:
         builder.add_text_field("body", tokenizer_name="veridical")
         self._schema = builder.build()
         self._analyzer = _analyzer()
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
         try:
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
             self._index = tantivy.Index(self._schema, path=None if folder is None else str(folder))
-        except ValueError as error:
+        except (OSError, ValueError) as error:
             raise StoreError(
-                f"The BM25 index in {folder} is damaged.", "'veridical build' makes it again."
+                f"The BM25 index in {folder} cannot be opened: {error}.",
+                "If it is damaged, 'veridical build' makes it again. Is the disk full or read-only?",
             ) from error
+        self._folder = folder
         self._index.register_tokenizer("veridical", self._analyzer)
 
     def update(self, add: Sequence[tuple[int, str]], remove: Sequence[int] = ()) -> None:
-        """Add (passage id, text) pairs and remove ids, in one atomic commit. Adding twice is harmless."""
+        """Add (passage id, text) pairs and remove ids, in one atomic commit. Adding twice is harmless.
+
+        Raises
+        ------
+        StoreError
+            It cannot be written.
+        """
+        try:
+            self._update(add, remove)
+        except (OSError, ValueError) as error:
+            raise StoreError(
+                f"The BM25 index in {self._folder} cannot be written: {error}.",
+                "Is the disk full or read-only? What was ingested is kept; run this again after.",
+            ) from error
+        self._index.reload()
+
+    def _update(self, add: Sequence[tuple[int, str]], remove: Sequence[int]) -> None:
         import tantivy
 
         writer = self._index.writer(heap_size=_WRITER_BYTES, num_threads=1)
@@ -83,7 +102,6 @@ class LexicalIndex:
             writer.commit()
         finally:
             writer.wait_merging_threads()
-        self._index.reload()
 
     def search(self, question: str, top_k: int) -> list[tuple[int, float]]:
         """Return at most ``top_k`` (passage id, BM25) pairs, best first; ties by lower id."""
@@ -122,7 +140,15 @@ def exists(store: Store) -> bool:
 
 def open_index(store: Store) -> LexicalIndex:
     """Open the store's BM25 index as it is now."""
-    return LexicalIndex(store.index_folder / _FORMAT)
+    folder = store.index_folder / _FORMAT
+    if not store.read_only:
+        return LexicalIndex(folder)
+    # tantivy locks an index to read it, so what cannot be written is seen from a folder that can be.
+    with tempfile.TemporaryDirectory(prefix="veridical-") as scratch:
+        for path in folder.iterdir():
+            if path.suffix != ".lock":
+                (Path(scratch) / path.name).symlink_to(path.absolute())
+        return LexicalIndex(Path(scratch))  # keeps its files mapped
 
 
 def sync(store: Store, *, on_progress: Callable[[int], None] | None = None, batch_size: int = 5000) -> int:
@@ -150,12 +176,11 @@ def sync(store: Store, *, on_progress: Callable[[int], None] | None = None, batc
 
 def indexed_ids(store: Store) -> set[int]:
     """Passages that the index holds; none if it is missing or damaged."""
-    folder = store.index_folder / _FORMAT
     if not exists(store):
         return set()
     try:
-        return LexicalIndex(folder).ids()
-    except (StoreError, ValueError):
+        return open_index(store).ids()
+    except (StoreError, ValueError, OSError):
         return set()
 
 

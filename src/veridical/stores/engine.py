@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from filelock import FileLock, Timeout
@@ -37,6 +38,11 @@ class Store:
     StoreError
         There is no knowledge base, it is damaged, or a newer version of veridical wrote it.
 
+    Attributes
+    ----------
+    read_only
+        Nothing here may be written, so what reads works and what writes raises StoreError.
+
     Notes
     -----
     Readers and one writer work at the same time (write-ahead logging). ``write()`` takes the database's write
@@ -58,14 +64,19 @@ class Store:
                 raise StoreError(
                     f"{folder} cannot be made: {error.strerror}.", "Name another with --kb."
                 ) from error
-        self.engine = _engine(self.database)
+        self.read_only = self.database.is_file() and not (_writable(folder) and _writable(self.database))
+        self.engine = _engine(_read_only_url(self.database) if self.read_only else _url(self.database))
         try:
             self._migrate()
         except (sa.exc.DatabaseError, sqlite3.DatabaseError) as error:
             self.engine.dispose()
+            cause = getattr(error, "orig", error)
+            if isinstance(cause, sqlite3.OperationalError):  # of its surroundings, not of what it holds
+                hint = "Is the disk full, or may you not read or write there? Or name another with --kb."
+            else:
+                hint = "Restore it from an export ('veridical import FILE'), or name another with --kb."
             raise StoreError(
-                f"{self.database} cannot be opened as a knowledge base: {getattr(error, 'orig', error)}.",
-                "Restore it from an export ('veridical import FILE'), or name another with --kb.",
+                f"{self.database} cannot be opened as a knowledge base: {cause}.", hint
             ) from error
         except BaseException:
             self.engine.dispose()
@@ -89,6 +100,7 @@ class Store:
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
         """A write transaction: committed at the end of the block, rolled back if it raises."""
+        self._refuse_read_only()
         with (
             self._explained(),
             self.engine.connect().execution_options(veridical_write=True) as connection,
@@ -124,6 +136,7 @@ class Store:
         BusyError
             Another process holds it; the message says which and since when.
         """
+        self._refuse_read_only()
         lock = FileLock(self.folder / "write.lock")
         holder = self.folder / "write.holder"
         try:
@@ -134,13 +147,24 @@ class Store:
                 "Wait for it to end, then run this again. Asking and voting work meanwhile.",
             ) from None
         except OSError as error:
-            raise StoreError(f"{self.folder} cannot be written: {error.strerror or error}.") from error
+            raise _unwritable(self.folder, error) from error
         try:
-            holder.write_text(json.dumps({"task": task, "pid": os.getpid(), "since": time.time()}), "utf-8")
+            try:
+                said = json.dumps({"task": task, "pid": os.getpid(), "since": time.time()})
+                holder.write_text(said, "utf-8")
+            except OSError as error:
+                raise _unwritable(self.folder, error) from error
             yield
         finally:
             holder.unlink(missing_ok=True)
             lock.release()
+
+    def _refuse_read_only(self) -> None:
+        if self.read_only:
+            raise StoreError(
+                f"{self.folder} is read-only, so nothing can be changed in it.",
+                "Get the right to write there, or copy the folder and name the copy with --kb.",
+            )
 
     def _migrate(self) -> None:
         with self.engine.connect() as connection:
@@ -162,6 +186,7 @@ class Store:
             raise StoreError(
                 f"{self.database} is a database of something else.", "Name another folder with --kb."
             )
+        self._refuse_read_only()
         upgrade(self.engine, backup=self.database if found else None)
 
 
@@ -197,17 +222,44 @@ def _copy(database: Path, target: Path) -> None:
         old.backup(new)
 
 
-def _engine(database: Path) -> sa.Engine:
-    engine = sa.create_engine(
-        sa.URL.create("sqlite", database=str(database)), connect_args={"timeout": _BUSY_TIMEOUT_MS / 1000}
+def _unwritable(folder: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"{folder} cannot be written: {error.strerror or error}.", "Is the disk full or read-only?"
     )
+
+
+def _writable(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _url(database: Path) -> sa.URL:
+    return sa.URL.create("sqlite", database=str(database))
+
+
+def _read_only_url(database: Path) -> sa.URL:
+    """What opens a database without writing beside it.
+
+    ``immutable`` spares the shared memory that readers of a write-ahead log need, but overlooks the log, so
+    it is only for a database whose log is empty.
+    """
+    log = database.with_name(database.name + "-wal")
+    query = {"mode": "ro", "uri": "true"}
+    if not (log.is_file() and log.stat().st_size):
+        query["immutable"] = "1"
+    return sa.URL.create("sqlite", database=f"file:{quote(str(database.absolute()))}", query=query)
+
+
+def _engine(url: sa.URL) -> sa.Engine:
+    engine = sa.create_engine(url, connect_args={"timeout": _BUSY_TIMEOUT_MS / 1000})
+    is_read_only = "mode" in url.query
 
     @sa.event.listens_for(engine, "connect")
     def _connect(dbapi_connection: Any, _record: Any) -> None:
         dbapi_connection.isolation_level = None  # transactions are opened below, not by the driver
         cursor = dbapi_connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
-        cursor.execute("PRAGMA journal_mode=WAL")
+        if not is_read_only:
+            cursor.execute("PRAGMA journal_mode=WAL")
         cursor.execute("PRAGMA synchronous=NORMAL")
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.execute("PRAGMA cache_size=-65536")
