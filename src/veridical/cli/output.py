@@ -27,8 +27,12 @@ from rich.text import Text
 from veridical.errors import VeridicalError
 from veridical.types import plain
 
-# What could steer a terminal, or show text in another order than it has; line ends and tabs are left.
-_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# What could steer a terminal, show text in another order than it has, or hide in it. Line ends and tabs are
+# left, and the joiners U+200C and U+200D, which scripts need.
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
 
 
 class _PlainConsole(Console):
@@ -52,7 +56,12 @@ _SHOW_AFTER_S = 0.4
 def print_json(value: Any) -> None:
     """Print a record, or anything made of records, as JSON on stdout."""
     text = json.dumps(plain(value), ensure_ascii=False, indent=2, allow_nan=False)
-    sys.stdout.write(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+    sys.stdout.write(_STEERING.sub(_json_escape, text) + "\n")
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be").hex()
+    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
 
 
 def harden_streams() -> None:
