@@ -276,6 +276,18 @@ def test_a_quotation_is_found_whatever_its_dress(quote, text, found):
     assert (text[place[0] : place[1]] if place else None) == found
 
 
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("quote", [" " * 50_000 + "x", "a" + " " * 50_000 + "b", ". " * 25_000])
+def test_a_hostile_quotation_is_looked_up_at_little_cost(quote):
+    assert find_quote(quote, "Some text. " * 1000) is None
+
+
+def test_a_quotation_longer_than_any_is_not_found():
+    text = "word " * 10_000
+    assert find_quote(text[:2000], text) is not None
+    assert find_quote(text, text) is None
+
+
 @given(st.text(max_size=100), st.data())
 def test_what_was_cut_out_of_a_text_is_found_in_it(text, data):
     start = data.draw(st.integers(0, len(text)))

@@ -11,7 +11,8 @@ _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{_CJK}]|[^\W\d_{_CJK}]+(?:['’][^\W\d_{_CJK}]+)?")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w’'-]+")
-_ELLIPSIS = re.compile(r"\s*(?:\.{3,}|…)\s*")
+_ELLIPSIS = re.compile(r"\.{3,}|…")
+_MAX_QUOTE_CHARS = 10_000
 
 _FUNCTION_WORDS = (
     "a about after again all also am an and any are as at be been before being between both but by "
@@ -86,13 +87,16 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     """Find where ``text`` says ``quote`` literally.
 
     Case, white space and the style of quotation marks, dashes and brackets are forgiven, as is punctuation
-    at the quote's ends; an ellipsis inside it stands for anything.
+    at the quote's ends; an ellipsis inside it stands for anything. A quote of more than 10,000 characters is
+    longer than any passage, and not looked for.
 
     Returns
     -------
     (start, end) or None
         ``text[start:end]`` is what was found.
     """
+    if len(quote) > _MAX_QUOTE_CHARS:
+        return None
     folded, origin = _folded(text)
     first: int | None = None
     at = last = 0
