@@ -246,6 +246,18 @@ def test_markdown_keeps_the_words_of_any_text(raw: str) -> None:
     assert isinstance(markdown.parse(raw.encode()).text, str)
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("piece", ["[", "![", "[*", "**[", "[[a]", "[" * 100 + "]" * 100])
+def test_markdown_of_nested_brackets_is_kept_as_it_is(piece: str) -> None:
+    raw = (piece * 400_000)[:400_000]
+    assert markdown.parse(raw.encode()).text == raw
+
+
+def test_markdown_with_many_links_and_stray_brackets_is_still_rendered() -> None:
+    raw = "Range [0, 1) and [a [link](http://x.example) with a [1] note.\n\n" * 500
+    assert "x.example" not in markdown.parse(raw.encode()).text
+
+
 # HTML
 
 
@@ -364,6 +376,15 @@ def test_a_pdf_with_too_many_pages_or_too_slow_is_refused(
     monkeypatch.setattr(pdf, "MAX_PAGES", 2)
     monkeypatch.setattr(pdf, "MAX_SECONDS", -1.0)
     with pytest.raises(ReadError, match="takes more than"):
+        pdf.parse(data)
+
+
+def test_a_page_that_inflates_beyond_its_limit_is_refused_before_it_is_taken_apart(
+    make_pdf: MakePdf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = make_pdf(["One."], ["Two."] * 500)
+    monkeypatch.setattr(pdf, "MAX_PAGE_BYTES", 1000)
+    with pytest.raises(ReadError, match="page 2"):
         pdf.parse(data)
 
 

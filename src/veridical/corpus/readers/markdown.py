@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _MAX_PARSED_CHARS = 5_000_000
 _MAX_NESTING = 100
+_MAX_BRACKET_DEPTHS = 500_000
+_BRACKET = re.compile(r"[\[\]]|\n[ \t]*\n")
 _FRONT_MATTER = re.compile(r"\s*---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$\n?", re.S | re.M)
 _ENTRY = re.compile(r"([A-Za-z][\w-]*)[ \t]*:[ \t]*(.*)")
 _DATE_KEYS = (
@@ -34,17 +36,35 @@ _DATE_KEYS = (
 
 
 def parse(data: bytes) -> Parsed:
-    """Read Markdown in UTF-8 or with a byte order mark; raises ``ReadError`` on anything else."""
+    """Read Markdown in UTF-8 or with a byte order mark; raises ``ReadError`` on anything else.
+
+    What would take too long to render is kept as it is written: more than 5 million characters, or a maze of
+    brackets.
+    """
     text = clean(decode(data))
     front, body = split_front_matter(text)
     title = clean_line(front.get("title", ""))
     date = next((d for key in _DATE_KEYS if (d := iso_date(front.get(key)))), None)
-    if len(body) > _MAX_PARSED_CHARS:
+    if len(body) > _MAX_PARSED_CHARS or _is_bracket_maze(body):
         return Parsed(body, title, date)
     blocks = list(_blocks(body))
     if not title:
         title = next((clean_line(text) for kind, text in blocks if kind == "heading"), "")
     return Parsed(_join(blocks), title, date)
+
+
+def _is_bracket_maze(body: str) -> bool:
+    """Whether brackets in brackets would take seconds: the parser looks into each once for every level."""
+    depth = work = 0
+    for found in _BRACKET.finditer(body):
+        if found[0] == "[":
+            depth += 1
+            work += min(depth, _MAX_NESTING)
+            if work > _MAX_BRACKET_DEPTHS:
+                return True
+        else:
+            depth = max(depth - 1, 0) if found[0] == "]" else 0
+    return False
 
 
 def split_front_matter(text: str) -> tuple[dict[str, str], str]:

@@ -14,6 +14,7 @@ from veridical.errors import ReadError
 
 MAX_PAGES = 5000
 MAX_SECONDS = 120.0
+MAX_PAGE_BYTES = 20_000_000
 _FILE_NAME = re.compile(r"(?i).*\.(?:docx?|pdf|indd|tex|xlsx?|pptx?|rtf|odt)$|untitled.*|microsoft word.*")
 # A word cut at the end of a line; not one with a capital or a digit after the hyphen, which keeps it.
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])(?:-|\u00ad|\u2010)[ \t]*\n[ \t]*(?=[^\W\d_A-Z])")
@@ -26,7 +27,7 @@ def parse(data: bytes) -> Parsed:
     ------
     ReadError
         If it is no PDF, damaged, encrypted, without text, or too large: more than ``MAX_PAGES``
-        pages, or more than ``MAX_SECONDS`` of reading.
+        pages, more than ``MAX_SECONDS`` of reading, or a page of more than ``MAX_PAGE_BYTES``.
     """
     if b"%PDF-" not in data[:1024]:
         raise ReadError("is not a PDF (its header is missing).")
@@ -78,6 +79,12 @@ def _pages(reader: Any) -> list[str]:
         if time.monotonic() > deadline:
             raise ReadError(
                 f"takes more than {MAX_SECONDS:.0f} s to read (at page {number}).", "Convert it to text."
+            )
+        # A few kilobytes can hold a page of many megabytes, and time is only looked at between pages.
+        content = page.get_contents()
+        if content is not None and len(content.get_data()) > MAX_PAGE_BYTES:
+            raise ReadError(
+                f"has a page {number} of more than {MAX_PAGE_BYTES / 1e6:g} MB.", "Convert it to text."
             )
         lines = (line.strip() for line in clean(page.extract_text() or "").split("\n"))
         texts.append(_HYPHENATED.sub("", "\n".join(lines)).strip())
