@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from veridical import Veridical
+from veridical.corpus.dedupe import content_hash
 from veridical.errors import InputError, StoreError
+from veridical.pipeline import backup
 
 Open = Callable[..., Veridical]
 MEMBERS = ("documents.jsonl", "feedback.jsonl", "settings.json")
@@ -83,7 +85,7 @@ def test_the_files_that_were_exported_are_unchanged_when_read_again(
 ) -> None:
     other = open_kb("other")
     other.import_(saved)
-    report = other.ingest(corpus)
+    report = other.ingest(corpus, key_root=corpus)
     assert (report.unchanged, report.replaced, report.problems) == (16, 0, ())
 
 
@@ -114,7 +116,7 @@ def test_a_merge_replaces_documents_of_the_same_key(kb: Veridical, corpus: Path,
     question = "Which setting does the gateway use?"
     for source in ("blog", "forum", "handbook", "wiki"):
         (corpus / source / "gateway.md").write_text("# g\n\nThe gateway uses setting 6 only.\n", "utf-8")
-    kb.ingest(corpus)
+    kb.ingest(corpus, key_root=corpus)
     kb.import_(saved, merge=True)
     assert not any("6 only" in hit.passage.text for hit in kb.ask(question, top_k=100).hits)
     assert kb.check().problems == ()
@@ -137,6 +139,15 @@ def first_document(path: Path, **changes: Any) -> bytes:
         {"source": 7},
         {"date": ["2020"]},
         {"metadata": "none"},
+        {"metadata": {"a": "\ud800"}},
+        {"metadata": {"a": float("nan")}},
+        {"key": "\ud800"},
+        {"key": "a\x1b[2Jb"},
+        {"date": "someday"},
+        {"date": "6 hours ago"},
+        {"date": "May 5, 2024"},
+        {"format": "exe"},
+        {"text": " ", "title": "t", "version": content_hash("t", " ")},
         {"text": "\ud800"},
     ],
 )
@@ -146,8 +157,7 @@ def test_a_document_that_is_not_what_it_should_be_imports_nothing(
     other = open_kb("other")
     with pytest.raises(InputError, match="document 16"):
         other.import_(rewritten(saved, documents_jsonl=first_document(saved, **changes)))
-    assert other.documents() == []
-    assert other.list_feedback() == []
+    assert not other.path.exists()
     other.import_(saved)
     assert len(other.documents()) == 16
 
@@ -163,6 +173,10 @@ def test_a_document_that_is_not_what_it_should_be_imports_nothing(
         {"settings_json": b"[]"},
         {"settings_json": b"\xff"},
         {"settings_json": b"{"},
+        {"settings_json": b'{"method": "nope"}'},
+        {"settings_json": b'{"retriever": "zz"}'},
+        {"settings_json": b'{"colour": "blue"}'},
+        {"documents_jsonl": b"[" * 100_000},
         {"manifest_json": b"{}"},
         {"manifest_json": b"[]"},
         {"manifest_json": b"\xff"},
@@ -174,9 +188,42 @@ def test_a_malformed_export_is_refused_whole(open_kb: Open, saved: Path, members
     other = open_kb("other")
     with pytest.raises(InputError):
         other.import_(rewritten(saved, **members))
+    assert not other.path.exists()
+    other.ingest(saved.parent)
+    other.delete(*(d.ref for d in other.documents()))
+    with pytest.raises(InputError):
+        other.import_(rewritten(saved, **members))
     assert other.documents() == []
     assert other.list_feedback() == []
     assert other.setting("method") == "veridical"
+
+
+def test_text_and_title_are_cleaned_as_when_they_are_ingested(open_kb: Open, saved: Path) -> None:
+    title, text = "A\x1b[2J\ntitle\ud800", "Some\x00 text\ud800 here."
+    changes = {"title": title, "text": text, "version": content_hash(title, text), "source": "a\nb"}
+    other = open_kb("other")
+    other.import_(rewritten(saved, documents_jsonl=first_document(saved, **changes)))
+    document = other.documents()[-1]
+    assert (document.title, document.source) == ("A title\ufffd", "a b")
+    assert document.version == content_hash("A title\ufffd", "Some  text\ufffd here.")
+    assert other.check().problems == ()
+
+
+def test_an_export_does_not_choose_a_path_that_a_build_opens(open_kb: Open, saved: Path) -> None:
+    other = open_kb("other")
+    settings = b'{"nli": "onnx:/etc", "method": "trustprop", "retriever": "bm25"}'
+    report = other.import_(rewritten(saved, settings_json=settings))
+    assert other.setting("nli") == "features"
+    assert (other.setting("method"), other.setting("retriever")) == ("trustprop", "bm25")
+    assert "onnx:/etc" in " ".join(report.notes)
+
+
+def test_a_line_that_is_too_long_is_refused(
+    open_kb: Open, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backup, "_MAX_LINE_BYTES", 100)
+    with pytest.raises(InputError, match="line 1 is longer"):
+        open_kb("other").import_(saved)
 
 
 def test_a_newer_format_says_upgrade(open_kb: Open, saved: Path) -> None:
@@ -195,7 +242,7 @@ def test_damage_anywhere_in_the_file_is_noticed(open_kb: Open, saved: Path) -> N
         try:
             other.import_(damaged)
         except InputError:
-            assert other.documents() == []
+            assert not other.path.exists() or other.documents() == []
         else:  # a byte that says nothing, such as a time stamp
             assert len(other.documents()) == 16
             other.delete(*(d.ref for d in other.documents()))

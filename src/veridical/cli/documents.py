@@ -185,6 +185,8 @@ def import_(
         print_json(report)
     else:
         out.print(f"{report.n_documents} documents and {report.n_feedback} items of feedback from {file}.")
+        for note in report.notes:
+            out.print(Text(note, style="dim"))
         out.print("Next: veridical build")
 
 

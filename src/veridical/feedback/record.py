@@ -207,6 +207,13 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], *, where: str)
     return len(new), n_known
 
 
+def check_lines(lines: Iterable[str], *, where: str) -> None:
+    """Raise as `import_lines` does if a line is not exported feedback."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            _parse(line, f"{where}, line {number}")
+
+
 def _identity(row: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(row[name] for name in ("key", "version", "value", "weight", "by", "note", "at"))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -144,11 +145,13 @@ def open_index(store: Store) -> LexicalIndex:
     if not store.read_only:
         return LexicalIndex(folder)
     # tantivy locks an index to read it, so what cannot be written is seen from a folder that can be.
-    with tempfile.TemporaryDirectory(prefix="veridical-") as scratch:
-        for path in folder.iterdir():
-            if path.suffix != ".lock":
-                (Path(scratch) / path.name).symlink_to(path.absolute())
-        return LexicalIndex(Path(scratch))  # keeps its files mapped
+    scratch = tempfile.TemporaryDirectory(prefix="veridical-", ignore_cleanup_errors=True)
+    for path in folder.iterdir():
+        if path.suffix != ".lock":
+            (Path(scratch.name) / path.name).symlink_to(path.absolute())
+    index = LexicalIndex(Path(scratch.name))
+    weakref.finalize(index, scratch.cleanup)
+    return index
 
 
 def sync(store: Store, *, on_progress: Callable[[int], None] | None = None, batch_size: int = 5000) -> int:

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import sqlalchemy as sa
 
+from veridical import registry
 from veridical.corpus.dedupe import content_hash
+from veridical.corpus.fields import iso_date
+from veridical.corpus.read import MAX_DOCUMENT_BYTES
+from veridical.corpus.readers.base import clean, clean_line
 from veridical.corpus.split import passages
 from veridical.errors import InputError, StoreError
 from veridical.feedback import record
 from veridical.pipeline import beliefs
+from veridical.pipeline.retrieval import check_retriever
 from veridical.stores import Store, documents, schema, values
-from veridical.types import Record, SourceDocument
+from veridical.types import DocumentFormat, Record, SourceDocument
 
 FORMAT = "veridical-export-1"
 _MEMBERS = ("documents.jsonl", "feedback.jsonl", "settings.json")
@@ -34,6 +38,8 @@ _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
 )
+_MAX_SETTINGS_BYTES = 100_000
+_MAX_LINE_BYTES = 2 * MAX_DOCUMENT_BYTES + 1_000_000  # JSON may write a character as two
 _OPTIONAL = ("source", "url", "date")
 _FIELDS = ("key", "version", "title", "text", "source", "url", "date", "format", "metadata")
 
@@ -45,6 +51,7 @@ class BackupReport(Record):
     path: str
     n_documents: int
     n_feedback: int
+    notes: tuple[str, ...] = ()
 
 
 def export(store: Store, path: Path) -> BackupReport:
@@ -120,6 +127,19 @@ def load(store: Store, path: Path, *, merge: bool = False) -> BackupReport:
         raise InputError(f"{path} cannot be read as an export: {str(error).rstrip('.')}.") from error
 
 
+def check(path: Path) -> None:
+    """Raise as `load` does if a file cannot be imported anywhere; nothing is written."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _verify(archive, path)
+            _settings(archive, path)
+            for number, line in enumerate(_lines(archive, "documents.jsonl"), 1):
+                _document(line, f"{path}, document {number}")
+            record.check_lines(_lines(archive, "feedback.jsonl"), where=f"{path}, feedback")
+    except _UNREADABLE as error:
+        raise InputError(f"{path} cannot be read as an export: {str(error).rstrip('.')}.") from error
+
+
 def _verify(archive: zipfile.ZipFile, path: Path) -> None:
     names = set(archive.namelist())
     missing = [name for name in (*_MEMBERS, "manifest.json") if name not in names]
@@ -146,7 +166,7 @@ def _read(store: Store, archive: zipfile.ZipFile, path: Path, *, merge: bool) ->
             raise InputError(
                 f"{store.folder} holds documents already.", "Name an empty one with --kb, or add --merge."
             )
-        chosen = _settings(archive, path)
+        chosen, notes = _settings(archive, path)
         n_documents = 0
         for number, line in enumerate(_lines(archive, "documents.jsonl"), 1):
             document = _document(line, f"{path}, document {number}")
@@ -159,22 +179,43 @@ def _read(store: Store, archive: zipfile.ZipFile, path: Path, *, merge: bool) ->
         if not merge:
             for key, value in chosen.items():
                 values.set_setting(connection, key, value)
-    return BackupReport(str(path), n_documents, n_feedback)
+    return BackupReport(str(path), n_documents, n_feedback, () if merge else notes)
 
 
-def _settings(archive: zipfile.ZipFile, path: Path) -> dict[str, str]:
+def _settings(archive: zipfile.ZipFile, path: Path) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the settings that can be used, and what is to be said of those that were left out."""
+    if archive.getinfo("settings.json").file_size > _MAX_SETTINGS_BYTES:
+        raise InputError(f"{path}: its settings cannot be read.")
     try:
         found = json.loads(archive.read("settings.json"))
     except ValueError as error:
         raise InputError(f"{path}: its settings cannot be read.") from error
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise InputError(f"{path}: its settings cannot be read.")
-    return found
+    if unknown := sorted(set(found) - {"method", "retriever", "nli"}):
+        raise InputError(f"{path}: there is no setting {clean_line(unknown[0])[:40]!r}.")
+    try:
+        if "method" in found:
+            registry.load("methods", found["method"])
+        if "retriever" in found:
+            check_retriever(found["retriever"])
+    except InputError as error:
+        raise InputError(f"{path}, settings: {error.message}", error.hint) from error
+    if found.get("nli", "features") == "features":
+        return found, ()
+    nli = clean_line(found.pop("nli"))[:200]  # a path, which whoever wrote the export must not choose
+    return found, (f"NLI backend {nli!r} was left out; to use it here: veridical build --nli {nli}",)
 
 
 def _lines(archive: zipfile.ZipFile, name: str) -> Iterator[str]:
     with archive.open(name) as member:
-        yield from io.TextIOWrapper(member, "utf-8", newline="\n")
+        number = 0
+        while line := member.readline(_MAX_LINE_BYTES + 1):
+            number += 1
+            if len(line) > _MAX_LINE_BYTES:
+                limit = f"{_MAX_LINE_BYTES:,} bytes"
+                raise InputError(f"{archive.filename}, {name}: line {number} is longer than {limit}.")
+            yield line.decode("utf-8")
 
 
 def _document(line: str, where: str) -> SourceDocument:
@@ -184,12 +225,39 @@ def _document(line: str, where: str) -> SourceDocument:
         document = SourceDocument(**{name: raw[name] for name in _FIELDS})
         if document.version != content_hash(document.title, document.text):
             raise ValueError("its text does not match its version")
-    except (ValueError, KeyError, TypeError) as error:
+        return _cleaned(document)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"{where}: {error}.", "The export is damaged; nothing was imported.") from error
-    return document
+
+
+def _cleaned(document: SourceDocument) -> SourceDocument:
+    """The document as ingesting would have left it; feedback on another text does not count."""
+    title, text = _one_line(document.title), clean(document.text)
+    if document.key != clean(document.key):
+        raise ValueError("its key holds control characters, or is no text")
+    if document.date is not None and document.date != iso_date(document.date):
+        raise ValueError("its date is none")
+    if not text.strip():
+        raise ValueError("it holds no text")
+    json.dumps(document.metadata, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    return replace(
+        document,
+        title=title,
+        text=text,
+        version=content_hash(title, text),
+        source=_one_line(document.source or "") or None,
+        url=_one_line(document.url or "") or None,
+    )
+
+
+def _one_line(text: str) -> str:
+    """Clean a text of one line; left as it is where it is clean, as a version depends on its spaces."""
+    return text if text == clean(text) and "\n" not in text else clean_line(text)
 
 
 def _check_fields(raw: dict[str, Any]) -> None:
+    if raw["format"] not in get_args(DocumentFormat):
+        raise ValueError("its format is unknown")
     for name in _FIELDS:
         value = raw[name]
         if name in _OPTIONAL and value is None:

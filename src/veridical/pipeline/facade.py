@@ -21,6 +21,7 @@ from veridical.pipeline.progress import Progress, Stages
 from veridical.pipeline.retrieval import Retriever, check_retriever
 from veridical.settings import Settings
 from veridical.stores import Store, derived, documents, values
+from veridical.stores.engine import DATABASE
 from veridical.types import (
     Answer,
     BuildReport,
@@ -413,6 +414,8 @@ class Veridical:
 
     def import_(self, path: str | Path, *, merge: bool = False) -> backup.BackupReport:
         """Read an export, all of it or nothing; ``merge`` adds to what is here."""
+        if self._store is None and not (self.path / DATABASE).is_file():
+            backup.check(Path(path))  # so that nothing is made for what cannot be read
         store = self._open(create=True)
         with store.exclusive("import"):
             report = backup.load(store, Path(path), merge=merge)
