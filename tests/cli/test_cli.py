@@ -363,3 +363,14 @@ def test_in_every_state_every_command_answers_or_says_why_not(
             assert ran.code in (0, 2), (arguments, ran.out, ran.err)
             assert ran.code == 0 or ran.err, arguments
             assert arguments != ("check",) or ran.code == 0
+
+
+def test_an_explanation_names_how_far_from_the_optimum_the_published_solver_stopped(
+    cli: Cli, kb: Path
+) -> None:
+    cli("feedback", "bad", "d1")
+    shown = cli("trust", "explain", "d1", "--method", "trustprop")
+    found = json.loads(cli("trust", "explain", "d1", "--method", "trustprop", "--json").out)
+    assert found["unfinished"] > 0.005
+    assert f"{found['unfinished']:+.3f} unfinished" in shown.out
+    assert "unfinished" not in cli("trust", "explain", "d1").out

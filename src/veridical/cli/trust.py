@@ -97,13 +97,13 @@ def explain(
 
 def _explain(found: Explanation) -> None:
     _head(found)
-    out.print(
-        Text(
-            f"  before calibration {found.raw:.3f} = 0.5 {found.anchor_contribution:+.3f} from judgements"
-            f" {found.prior_contribution + found.constant:+.3f} from elsewhere",
-            style="dim",
-        )
+    parts = (
+        f"  before calibration {found.raw:.3f} = 0.5 {found.anchor_contribution:+.3f} from judgements"
+        f" {found.prior_contribution + found.constant:+.3f} from elsewhere"
     )
+    if abs(found.unfinished) > _LEAST_FLOW:
+        parts += f" {found.unfinished:+.3f} unfinished: the solver stopped that far from the optimum"
+    out.print(Text(parts, style="dim"))
     if found.anchors:
         table = Table(title="judgements", title_justify="left", box=None, padding=(0, 2, 0, 0))
         for name in ("document", "judged", "moves trust by", "share", ""):

@@ -68,8 +68,10 @@ class RelationShare(Record):
 class Explanation(Record):
     """Everything behind one document's trust.
 
-    ``raw = 1/2 + constant + (sum of all anchors' contributions) + prior_contribution``; ``trust`` is ``raw``
-    calibrated, and for a judged document its own judgement beside it.
+    ``raw = 1/2 + constant + anchor_contribution + prior_contribution + unfinished``; ``trust`` is ``raw``
+    calibrated, and for a judged document its own judgement beside it. Contributions are those of the exact
+    optimum; ``unfinished`` is how far from it the method's solver stopped, 0 up to its tolerance for
+    ``veridical``, more for the published gradient of ``trustprop``.
     """
 
     document: Document
@@ -81,6 +83,7 @@ class Explanation(Record):
     constant: float
     prior_contribution: float
     anchor_contribution: float
+    unfinished: float
     anchors: tuple[AnchorShare, ...]
     relations: tuple[RelationShare, ...]
     feedback: tuple[Feedback, ...]
@@ -165,6 +168,8 @@ def explain(store: Store, method: Method, ref: str, *, top: int = 10) -> Explana
         constant=found.constant,
         prior_contribution=found.prior_contribution,
         anchor_contribution=found.anchor_contribution,
+        unfinished=found.trust
+        - (0.5 + found.constant + found.anchor_contribution + found.prior_contribution),
         anchors=_anchors(found, loaded.document_ids, everything, feedback),
         relations=_relations(found, names, relations, loaded),
         feedback=tuple(item for item in feedback if item.key == document.key),
