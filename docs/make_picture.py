@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +28,10 @@ def main() -> None:
         )
         console.print(Text(f"$ {shown}", style="bold"))
         console.print(Text.from_ansi(done.stdout.rstrip("\n")))
-        target.write_text(console.export_svg(title="veridical"), encoding="utf-8")
+        picture = console.export_svg(title="veridical")
+        # The picture stands alone: no fonts from elsewhere, no advertisement.
+        picture = re.sub(r"@font-face \{.*?\}\s*|<!--.*?-->", "", picture, flags=re.DOTALL)
+        target.write_text(picture, encoding="utf-8")
 
 
 if __name__ == "__main__":
