@@ -48,7 +48,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("cli")
     with Veridical.open(root / "kb") as v:
         v.models = FakeModels()
-        v.ingest(write_corpus(root / "corpus"))
+        v.ingest(write_corpus(root / "corpus"), key_root=root / "corpus")
         v.build()
     shutil.rmtree(root / "corpus")  # so that a copy of the corpus may take its place
     return root / "kb"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from veridical.corpus.readers import html, markdown, pdf, text
 from veridical.corpus.readers.base import clean
 from veridical.corpus.scan import scan
 from veridical.corpus.split import sentences
-from veridical.errors import ReadError
+from veridical.errors import ReadError, VeridicalError
 from veridical.types import Problem, SourceDocument
 
 MakePdf = Callable[..., bytes]
@@ -54,7 +55,7 @@ def reason(result: SourceDocument | Problem) -> str:
 def test_a_file_becomes_a_document_that_knows_where_it_comes_from(tmp_path: Path) -> None:
     (tmp_path / "wiki").mkdir()
     (tmp_path / "wiki/ports.txt").write_text("The port is 8080.\n")
-    (document,) = read_all(scan([tmp_path]))
+    (document,) = read_all(scan([tmp_path / "wiki"]))
     assert isinstance(document, SourceDocument)
     assert (document.key, document.title, document.source) == ("wiki/ports.txt", "ports", "wiki")
     assert document.date is None and document.url is None
@@ -121,13 +122,32 @@ def test_a_parser_that_breaks_does_not_stop_the_rest(tmp_path: Path, monkeypatch
     assert isinstance(good, SourceDocument)
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "library"),
+    [
+        ("a.pdf", b"%PDF-1.7 and more", "pypdf"),
+        ("a.html", b"<p>Text.</p>", "lxml"),
+        ("a.md", b"Text.", "markdown_it"),
+        ("a.jsonl", b'{"text": "Text.", "date": "le 3 mars 2020"}', "dateparser"),
+    ],
+)
+def test_a_library_that_is_missing_is_not_the_fault_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, data: bytes, library: str
+) -> None:
+    for module in {library, *(m for m in sys.modules if m.startswith(f"{library}."))}:
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(VeridicalError, match=f"installation is incomplete.*{library}") as caught:
+        read_file(tmp_path, name, data)
+    assert "Install" in caught.value.hint
+
+
 def test_a_key_can_be_used_once_in_a_run_unless_both_say_the_same(tmp_path: Path) -> None:
     for folder, content in (("a", "One."), ("b", "Two."), ("c", "One.")):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "x.txt").write_text(content)
-    first, second = read_all(scan([tmp_path / "a", tmp_path / "b", tmp_path / "c"]))
+        (tmp_path / folder / "docs").mkdir(parents=True)
+        (tmp_path / folder / "docs/x.txt").write_text(content)
+    first, second = read_all(scan([tmp_path / folder / "docs" for folder in "abc"]))
     assert isinstance(first, SourceDocument) and first.text == "One."
-    assert "key 'x.txt'" in reason(second)
+    assert "key 'docs/x.txt'" in reason(second)
 
 
 def test_progress_counts_the_bytes_of_all_files_and_ends_at_their_sum(tmp_path: Path) -> None:

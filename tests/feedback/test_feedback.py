@@ -46,7 +46,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A knowledge base built of the pages, to be copied."""
     root = tmp_path_factory.mktemp("voted")
     with opened(root / "kb") as v:
-        v.ingest(write(root / "corpus", PAGES))
+        v.ingest(write(root / "corpus", PAGES), key_root=root / "corpus")
         v.build()
     shutil.rmtree(root / "corpus")  # so that a copy of the corpus may take its place
     return root / "kb"
@@ -112,7 +112,7 @@ def test_below_ten_judged_documents_trust_is_called_uncalibrated(v: Veridical) -
 def test_ten_judged_documents_calibrate(tmp_path: Path) -> None:
     pages = {f"{s}/p{i}.md": f"{s} says that room {i} has {i + 3} chairs." for s in "ab" for i in range(8)}
     with opened(tmp_path / "kb") as v:
-        v.ingest(write(tmp_path / "c", pages))
+        v.ingest(write(tmp_path / "c", pages), key_root=tmp_path / "c")
         v.build()
         reports = [v.feedback(f"{s}/p{i}.md", good) for i in range(6) for s, good in (("a", 1.0), ("b", 0.0))]
         assert [report.calibrated for report in reports] == [False] * 9 + [True] * 3
@@ -166,7 +166,7 @@ def test_repeated_feedback_is_averaged_by_weight(v: Veridical, tmp_path: Path, c
     v.feedback("d1", 1.0, weight=3)
     v.feedback("d1", 0.0, weight=1)
     with opened(tmp_path / "other") as other:
-        other.ingest(corpus)
+        other.ingest(corpus, key_root=corpus)
         other.build()
         other.feedback("d1", 0.75, weight=4)
         assert_close(trusts(v), trusts(other))
@@ -198,13 +198,13 @@ def test_feedback_on_an_edited_document_is_stale_until_the_text_comes_back(
     v.feedback("handbook/port.md", "good")
     before = trusts(v)
     write(corpus, {"handbook/port.md": "The port of the gateway is 666 for all of the staff."})
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     assert [f.state for f in v.list_feedback()] == ["stale"]
     assert all(trust is None for trust in trusts(v).values())
     v.build()
     assert all(trust is None for trust in trusts(v).values())
     write(corpus, PAGES)
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     v.build()
     assert [f.state for f in v.list_feedback()] == ["active"]
     assert_close(trusts(v), before)
@@ -213,7 +213,7 @@ def test_feedback_on_an_edited_document_is_stale_until_the_text_comes_back(
 def test_feedback_on_an_old_answer_is_stale_and_says_so(v: Veridical, corpus: Path) -> None:
     answer = v.ask("What is the port of the gateway?")
     write(corpus, {key: text + " Really." for key, text in PAGES.items()})
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     report = v.feedback(answer.ref, "good")
     assert {f.state for f in report.recorded} == {"stale"}
     assert any("does not count" in note for note in report.notes)
@@ -224,7 +224,7 @@ def test_feedback_on_a_deleted_document_is_gone_and_returns_with_it(v: Veridical
     before = {d.key: trusts(v)[d.ref] for d in v.documents()}
     v.delete("handbook/port.md")
     assert [f.state for f in v.list_feedback()] == ["gone"]
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     v.build()
     assert [f.state for f in v.list_feedback()] == ["active"]
     after = {d.key: trusts(v)[d.ref] for d in v.documents()}
@@ -233,7 +233,7 @@ def test_feedback_on_a_deleted_document_is_gone_and_returns_with_it(v: Veridical
 
 def test_feedback_before_a_build_counts_from_the_build_on(tmp_path: Path, corpus: Path) -> None:
     with opened(tmp_path / "kb") as v:
-        v.ingest(corpus)
+        v.ingest(corpus, key_root=corpus)
         report = v.feedback("handbook/port.md", "good")
         assert report.moved == ()
         assert any("veridical build" in note for note in report.notes)
@@ -281,7 +281,7 @@ def test_export_and_import_carry_every_vote_to_another_place(
     v.undo_feedback("f5")
     lines = list(v.export_feedback())
     with opened(tmp_path / "other") as other:
-        other.ingest(corpus)
+        other.ingest(corpus, key_root=corpus)
         other.build()
         assert len(other.import_feedback(lines).recorded) == 5
         assert_close(trusts(other), trusts(v))
@@ -328,7 +328,7 @@ def test_a_malformed_line_is_named_and_nothing_of_the_file_is_kept(v: Veridical,
 def test_undo_restores_calibrated_trust_too(tmp_path: Path, method: str) -> None:
     pages = {f"{s}/p{i}.md": f"{s} says that room {i} has {i + 3} chairs." for s in "abc" for i in range(8)}
     with opened(tmp_path / "kb") as v:
-        v.ingest(write(tmp_path / "c", pages))
+        v.ingest(write(tmp_path / "c", pages), key_root=tmp_path / "c")
         v.build(method=method)
         for i in range(6):
             v.feedback(f"a/p{i}.md", 1.0 - 0.03 * i)

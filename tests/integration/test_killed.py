@@ -102,8 +102,8 @@ def test_a_killed_reingest_of_changed_files_ends_as_one_that_was_not(
         v = open_kb(name)
         v.ingest(corpus)
         v.build()
-        v.feedback("handbook/page003.md", "good")
-        v.feedback("blog/page004.md", "bad")
+        v.feedback("corpus/handbook/page003.md", "good")
+        v.feedback("corpus/blog/page004.md", "bad")
     for path in sorted(corpus.rglob("*.md"))[::2]:
         path.write_text(path.read_text("utf-8").replace("uses setting", "now has setting"), "utf-8")
 
@@ -130,8 +130,8 @@ def test_a_killed_build_ends_as_one_that_was_not(tmp_path: Path, spawn: Spawn, o
     for name in ("kb", "plain"):
         v = open_kb(name)
         v.ingest(corpus)
-        v.feedback("handbook/page003.md", "good")
-        v.feedback("blog/page004.md", "bad")
+        v.feedback("corpus/handbook/page003.md", "good")
+        v.feedback("corpus/blog/page004.md", "bad")
         v.close()
 
     def start() -> subprocess.Popen[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import pty
 import re
@@ -33,7 +34,7 @@ fakes.encoder.encode = slow
 @pytest.fixture
 def kb(tmp_path: Path, open_kb: OpenKb) -> Veridical:
     v = open_kb("kb")
-    v.ingest(write_corpus(tmp_path / "corpus", 16))
+    v.ingest(write_corpus(tmp_path / "corpus", 16), key_root=tmp_path / "corpus")
     return v
 
 
@@ -157,7 +158,9 @@ def bound_by_permissions() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="takes rights from root in Linux's way")
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, spawn: Spawn, kb: Veridical) -> None:
+def test_a_folder_that_cannot_be_written_is_named_and_can_be_asked(
+    tmp_path: Path, spawn: Spawn, kb: Veridical
+) -> None:
     kb.build()
     kb.close()
     for path in [tmp_path / "kb", *(tmp_path / "kb").rglob("*")]:
@@ -166,7 +169,6 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, spawn: Spawn, 
         for arguments in (
             ("ingest", "corpus", "--kb", "kb"),
             ("build", "--kb", "kb"),
-            ("ask", "the gateway", "--kb", "kb"),
             ("feedback", "good", "d1", "--kb", "kb"),
             ("ingest", "corpus", "--kb", "kb/inner"),
         ):
@@ -175,6 +177,11 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, spawn: Spawn, 
             assert "Traceback" not in errors
             assert process.returncode == 4, (arguments, errors)
             assert "kb" in errors
+        process = spawn("ask", "the gateway", "--kb", "kb", "--json", preexec_fn=bound_by_permissions)
+        answer, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+        assert json.loads(answer)["status"] == "answered"
+        assert any("could not be stored" in note for note in json.loads(answer)["notes"])
     finally:
         for path in [tmp_path / "kb", *(tmp_path / "kb").rglob("*")]:
             path.chmod(0o755 if path.is_dir() else 0o644)

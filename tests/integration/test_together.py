@@ -30,7 +30,7 @@ fakes.encoder.encode = slow
 @pytest.fixture
 def kb(tmp_path: Path, open_kb: OpenKb) -> Veridical:
     v = open_kb("kb")
-    v.ingest(write_corpus(tmp_path / "corpus", 16))
+    v.ingest(write_corpus(tmp_path / "corpus", 16), key_root=tmp_path / "corpus")
     v.build()
     return v
 
@@ -39,7 +39,7 @@ def test_a_second_long_task_is_told_that_the_first_is_running_while_asking_and_v
     tmp_path: Path, spawn: Spawn, kb: Veridical
 ) -> None:
     (tmp_path / "corpus" / "wiki" / "new.md").write_text("# new\n\nA new page about the garden.\n", "utf-8")
-    kb.ingest(tmp_path / "corpus")
+    kb.ingest(tmp_path / "corpus", key_root=tmp_path / "corpus")
     kb.close()
     first = spawn("build", "--kb", "kb", before=HELD)
     holder = tmp_path / "kb" / "write.holder"

@@ -60,7 +60,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("built")
     with Veridical.open(root / "kb") as v:
         v.models = FakeModels()
-        v.ingest(write_corpus(root / "corpus"))
+        v.ingest(write_corpus(root / "corpus"), key_root=root / "corpus")
         v.build()
     return root
 

@@ -32,7 +32,7 @@ def plain(v: Veridical, question: str, retriever: Any) -> list[tuple[int, float]
 
 def test_before_a_build_asking_is_plain_and_says_so(open_kb: Open, corpus: Path) -> None:
     v = open_kb()
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     answer = v.ask(GATEWAY)
     assert answer.status == "answered"
     assert answer.method == "plain retrieval"
@@ -242,7 +242,7 @@ def test_an_answer_is_plain_json(kb: Veridical) -> None:
 
 def test_a_build_by_another_process_is_noticed(open_kb: Open, corpus: Path) -> None:
     v, other = open_kb(), open_kb()
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     assert v.ask(GATEWAY).method == "plain retrieval"
     other.build()
     answer = v.ask(GATEWAY)

@@ -49,7 +49,7 @@ def assert_same_trust(left: Veridical, right: Veridical) -> None:
 def test_a_second_build_does_nothing_again(open_kb: Open, corpus: Path) -> None:
     nli = ScriptedNLI(by_numbers)
     v = open_kb(nli=nli)
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     first = v.build()
     encoded, judged = v.models.encoder.n_encoded, nli.n_judged
     second = v.build()
@@ -61,7 +61,7 @@ def test_a_second_build_does_nothing_again(open_kb: Open, corpus: Path) -> None:
 
 def test_after_a_change_only_what_it_touched_is_done_again(kb: Veridical, corpus: Path) -> None:
     (corpus / "wiki" / "badge.md").write_text("# badge\n\nBring 2 photos for a badge.\n", "utf-8")
-    kb.ingest(corpus)
+    kb.ingest(corpus, key_root=corpus)
     report = kb.build()
     assert report.n_embedded == 1
     assert 0 < report.n_pairs_judged < report.n_pairs / 2
@@ -69,7 +69,7 @@ def test_after_a_change_only_what_it_touched_is_done_again(kb: Veridical, corpus
 
 def test_a_build_after_a_change_equals_a_build_from_nothing(open_kb: Open, corpus: Path) -> None:
     grown, fresh = open_kb("grown"), open_kb("fresh")
-    grown.ingest(corpus)
+    grown.ingest(corpus, key_root=corpus)
     grown.build()
     grown.feedback("handbook/gateway.md", "good")
     (corpus / "blog" / "badge.md").write_text("# badge\n\nBadges are made in 3 days.\n", "utf-8")
@@ -78,9 +78,9 @@ def test_a_build_after_a_change_equals_a_build_from_nothing(open_kb: Open, corpu
     )
     (corpus / "wiki" / "archive.md").unlink()
     grown.delete("wiki/archive.md")
-    grown.ingest(corpus)
+    grown.ingest(corpus, key_root=corpus)
     grown.build()
-    fresh.ingest(corpus)
+    fresh.ingest(corpus, key_root=corpus)
     fresh.build()
     fresh.feedback("handbook/gateway.md", "good")
     assert relations_by_key(grown) == relations_by_key(fresh)
@@ -90,7 +90,7 @@ def test_a_build_after_a_change_equals_a_build_from_nothing(open_kb: Open, corpu
 
 def test_a_dry_run_says_what_there_is_to_do_and_does_none_of_it(open_kb: Open, corpus: Path) -> None:
     v = open_kb()
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     planned = v.build(dry_run=True, method="trustprop")
     assert planned.estimate_only
     assert planned.n_embedded == 16
@@ -102,6 +102,24 @@ def test_a_dry_run_says_what_there_is_to_do_and_does_none_of_it(open_kb: Open, c
     v.build()
     again = v.build(dry_run=True)
     assert (again.n_embedded, again.n_pairs_judged) == (0, 0)
+
+
+def test_a_build_without_any_source_says_so_and_how_to_give_one(
+    open_kb: Open, corpus: Path, tmp_path: Path
+) -> None:
+    v = open_kb()
+    file = tmp_path / "alone.md"
+    file.write_text("# alone\n\nThe office has 3 doors.\n", "utf-8")
+    v.ingest(file)
+    report = v.build()
+    assert (report.n_documents, report.n_sources) == (1, 0)
+    [note] = report.notes
+    assert "No document has a source" in note
+    assert "'source'" in note and "folder" in note
+    v.ingest(corpus / "wiki")
+    assert v.build().notes == ()
+    v.delete(*(d.ref for d in v.documents()))
+    assert v.build().notes == ()
 
 
 def test_building_nothing_is_an_error_that_says_how_to_begin(open_kb: Open) -> None:
@@ -132,7 +150,7 @@ class Broken(ScriptedNLI):
 
 def test_a_backend_that_fails_is_not_remembered(open_kb: Open, corpus: Path) -> None:
     v = open_kb(nli=Broken())
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     with pytest.raises(InputError, match="broken"):
         v.build(nli="onnx:/nowhere", method="trustprop")
     assert (v.setting("nli"), v.setting("method")) == ("features", "veridical")
@@ -156,10 +174,14 @@ def test_a_new_encoder_embeds_all_passages_anew(open_kb: Open, kb: Veridical) ->
 
 def test_only_one_ingest_or_build_runs_at_a_time_and_the_second_is_told(open_kb: Open, corpus: Path) -> None:
     v, second = open_kb(), open_kb()
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     v.build()
     with v.store.exclusive("build"):
-        for work in (second.build, lambda: second.ingest(corpus), lambda: second.delete("d1")):
+        for work in (
+            second.build,
+            lambda: second.ingest(corpus, key_root=corpus),
+            lambda: second.delete("d1"),
+        ):
             with pytest.raises(BusyError, match="veridical build") as caught:
                 work()
             assert "Asking and voting work" in caught.value.hint
@@ -207,7 +229,7 @@ def test_progress_is_told_for_every_stage(open_kb: Open, corpus: Path, tmp_path:
     log = Log()
     v = open_kb()
     v._progress = log
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     v.build()
     assert log.lines[0::2] == [line.removesuffix(" done") for line in log.lines[1::2]]
     for name, total in log.totals.items():

@@ -101,7 +101,7 @@ def test_damaged_vectors_are_named_and_embedded_again(
 ) -> None:
     assert len(corrupt(kb, f"UPDATE {table} SET data = {data} WHERE passage_id = 1")) == 1
     assert kb.ask("Which setting does the gateway use?").status == "answered"
-    kb.ingest(corpus)
+    kb.ingest(corpus, key_root=corpus)
     assert kb.build().n_embedded == 1
     assert kb.check().problems == ()
 
@@ -124,7 +124,7 @@ def test_a_damaged_database_is_named(kb: Veridical) -> None:
 
 def test_status_follows_the_work(open_kb: Open, corpus: Path) -> None:
     v = open_kb()
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     status = v.status()
     assert (status.documents, status.passages, status.sources) == (16, 16, 4)
     assert (status.built, status.lexical_behind, status.vectors_behind) == (False, 0, 16)
@@ -139,5 +139,5 @@ def test_status_follows_the_work(open_kb: Open, corpus: Path) -> None:
     assert (status.method, status.calibrated) == ("veridical", False)
     assert status.bytes > 10_000
     (corpus / "wiki" / "new.md").write_text("# new\n\nA new page.\n", "utf-8")
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     assert v.status().vectors_behind == 1

@@ -30,8 +30,8 @@ def texts_served(v: Veridical, question: str, retriever: str) -> str:
 
 def test_ingesting_the_same_twice_changes_nothing(open_kb: Open, corpus: Path) -> None:
     v = open_kb()
-    first, before = v.ingest(corpus), v.documents()
-    second = v.ingest(corpus)
+    first, before = v.ingest(corpus, key_root=corpus), v.documents()
+    second = v.ingest(corpus, key_root=corpus)
     assert (first.added, first.replaced, first.unchanged) == (16, 0, 0)
     assert (second.added, second.replaced, second.unchanged) == (0, 0, 16)
     assert v.documents() == before
@@ -39,8 +39,8 @@ def test_ingesting_the_same_twice_changes_nothing(open_kb: Open, corpus: Path) -
 
 def test_ids_and_order_do_not_depend_on_the_run(open_kb: Open, corpus: Path) -> None:
     one, two = open_kb("one"), open_kb("two")
-    one.ingest(corpus)
-    two.ingest(corpus)
+    one.ingest(corpus, key_root=corpus)
+    two.ingest(corpus, key_root=corpus)
     assert one.documents() == two.documents()
     assert [d.key for d in one.documents()] == sorted(d.key for d in one.documents())
 
@@ -53,7 +53,7 @@ def test_a_changed_file_is_served_in_its_new_version_only_even_before_a_build(
     assert "8080" in texts_served(kb, question, retriever)
     for source in ("blog", "forum"):
         write(corpus / source / "gateway.md", "# gateway\n\nThe gateway of the office uses setting 7777.\n")
-    assert kb.ingest(corpus).replaced == 2
+    assert kb.ingest(corpus, key_root=corpus).replaced == 2
     assert "8080" not in texts_served(kb, question, retriever)
     kb.build()
     served = texts_served(kb, question, retriever)
@@ -65,7 +65,7 @@ def test_a_changed_file_is_served_in_its_new_version_only_even_before_a_build(
 def test_a_changed_document_keeps_its_id(kb: Veridical, corpus: Path) -> None:
     before = {d.key: d for d in kb.documents()}
     write(corpus / "wiki" / "badge.md", "# badge\n\nNobody needs a badge any more.\n")
-    kb.ingest(corpus)
+    kb.ingest(corpus, key_root=corpus)
     after = {d.key: d for d in kb.documents()}
     changed = [key for key in after if after[key] != before[key]]
     assert changed == ["wiki/badge.md"]
@@ -119,7 +119,7 @@ def test_the_last_document_can_be_deleted(kb: Veridical) -> None:
 
 def test_an_id_is_never_used_twice(kb: Veridical, corpus: Path) -> None:
     gone = kb.delete("wiki/printer.md")
-    kb.ingest(corpus)
+    kb.ingest(corpus, key_root=corpus)
     back = {d.key: d for d in kb.documents()}["wiki/printer.md"]
     assert back.id > max(d.id for d in kb.documents() if d.key != back.key)
     assert back.version == gone[0].version
@@ -129,24 +129,44 @@ def test_a_key_of_another_folder_is_reported_and_not_overwritten(
     open_kb: Open, corpus: Path, tmp_path: Path
 ) -> None:
     v = open_kb()
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     other = tmp_path / "other"
     write(other / "wiki" / "badge.md", "# badge\n\nA plant.\n")
-    report = v.ingest(other)
+    report = v.ingest(other, key_root=other)
     [problem] = report.problems
     assert "wiki/badge.md" in problem.reason
     assert "--prefix" in problem.reason
     assert report.added == report.replaced == 0
-    assert v.ingest(other, prefix="other").added == 1
+    assert v.ingest(other, key_root=other, prefix="other").added == 1
     with pytest.raises(ReadError, match="badge"):
-        v.ingest(other, strict=True)
+        v.ingest(other, key_root=other, strict=True)
+
+
+def test_two_folders_are_two_sources_and_their_equal_names_do_not_collide(
+    open_kb: Open, corpus: Path
+) -> None:
+    v = open_kb()
+    report = v.ingest(corpus / "handbook", corpus / "wiki")
+    assert (report.added, report.problems) == (8, ())
+    assert {d.key for d in v.documents()} >= {"handbook/badge.md", "wiki/badge.md"}
+    assert v.build().n_sources == 2
+    assert {s.name for s in v.trust().sources} == {"handbook", "wiki"}
+    assert v.ingest(corpus / "wiki").unchanged == 4
+
+
+def test_a_folder_of_folders_gives_a_source_for_each(open_kb: Open, corpus: Path) -> None:
+    v = open_kb()
+    v.ingest(corpus)
+    assert {(d.key.split("/")[0], d.source) for d in v.documents()} == {
+        ("corpus", name) for name in ("handbook", "wiki", "blog", "forum")
+    }
 
 
 def test_a_folder_that_moved_keeps_its_documents(open_kb: Open, corpus: Path, tmp_path: Path) -> None:
     v = open_kb()
-    v.ingest(corpus)
+    v.ingest(corpus, key_root=corpus)
     corpus.rename(tmp_path / "moved")
-    report = v.ingest(tmp_path / "moved")
+    report = v.ingest(tmp_path / "moved", key_root=tmp_path / "moved")
     assert report.problems == ()
     assert (report.added, report.unchanged) == (0, 16)
 
@@ -181,7 +201,7 @@ def test_strict_stops_at_the_first_and_keeps_what_was_read(open_kb: Open, tmp_pa
     v = open_kb()
     with pytest.raises(ReadError, match=r"b\.txt"):
         v.ingest(tmp_path / "c", strict=True)
-    assert [d.key for d in v.documents()] == ["a.txt"]
+    assert [d.key for d in v.documents()] == ["c/a.txt"]
     assert v.check().problems == ()
 
 
@@ -234,9 +254,9 @@ def test_an_ingest_that_died_before_it_refreshed_trust_is_made_good_by_the_next(
     (corpus / "handbook" / "new.md").write_text("# new\n\nA new page of the handbook.\n", "utf-8")
     with monkeypatch.context() as patch:
         patch.setattr(Veridical, "_refresh_beliefs", lambda self: None)  # killed here
-        kb.ingest(corpus)
+        kb.ingest(corpus, key_root=corpus)
     stopped = {node.ref: node.trust for node in kb.trust().documents}
-    kb.ingest(corpus)
+    kb.ingest(corpus, key_root=corpus)
     again = {node.ref: node.trust for node in kb.trust().documents}
     kb.build()
     assert again != stopped
@@ -251,7 +271,7 @@ def test_a_file_name_that_is_no_text_is_read_all_the_same(open_kb: Open, tmp_pat
     except OSError:
         pytest.skip("this file system wants names in UTF-8")
     v = open_kb()
-    assert v.ingest(folder).added == 1
-    assert v.ingest(folder).unchanged == 1
+    assert v.ingest(folder, key_root=folder).added == 1
+    assert v.ingest(folder, key_root=folder).unchanged == 1
     [hit] = v.ask("When is coffee served?").hits
     json.dumps(hit.to_dict(), ensure_ascii=False).encode("utf-8")

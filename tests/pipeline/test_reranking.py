@@ -105,7 +105,7 @@ def test_a_text_that_several_hold_counts_as_the_least_trusted_unless_its_source_
     copy = tmp_path / "copy" / "blog" / "copy.txt"
     copy.parent.mkdir(parents=True)
     copy.write_text(good, "utf-8")
-    judged.ingest(tmp_path / "copy")
+    judged.ingest(copy.parent)
     judged.feedback("blog/copy.txt", 0.0)
     trusts = {d.key: n.trust for d in judged.documents() for n in judged.trust().documents if n.ref == d.ref}
     low = judged.rerank(QUERY, [good])[0].trust

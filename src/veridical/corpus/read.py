@@ -11,7 +11,7 @@ from veridical.corpus.fields import source_of
 from veridical.corpus.readers import jsonl
 from veridical.corpus.readers.base import Parsed, clean_line
 from veridical.corpus.scan import Item, ScanResult
-from veridical.errors import ReadError
+from veridical.errors import ReadError, VeridicalError
 from veridical.types import DocumentFormat, Problem, SourceDocument
 
 MAX_DOCUMENT_BYTES = 50_000_000
@@ -42,6 +42,11 @@ def read(
         Documents with text that is not blank and can be stored as UTF-8. ``metadata`` holds ``path``
         (absolute), for JSONL also ``line``, beside what the record gave. No error leaves this generator,
         except for those that ``on_progress`` raises.
+
+    Raises
+    ------
+    VeridicalError
+        A library that a reader needs is not installed.
     """
     n_done = 0
 
@@ -60,7 +65,7 @@ def read(
 def _guarded(
     item: Item, max_bytes: int, on_progress: Callable[[int], None]
 ) -> Iterator[SourceDocument | Problem]:
-    """Yield what is in a file, with every error turned into a problem."""
+    """Yield what is in a file, with every error of the file turned into a problem."""
     path = str(item.path)
     try:
         if item.format == "jsonl":
@@ -72,6 +77,10 @@ def _guarded(
         yield Problem(path, jsonl.reason_of(error))
     except OSError as error:
         yield Problem(path, f"cannot be read: {error.strerror or error}.")
+    except ImportError as error:  # says nothing about the file: the next one would fare no better
+        raise VeridicalError(
+            f"The installation is incomplete: {clean_line(str(error))}.", "Install veridical again."
+        ) from error
     except Exception as error:  # a bug of a parser is a reason to skip this file, not to stop
         detail = clean_line(f"{type(error).__name__}: {error}")[:200]
         yield Problem(path, f"cannot be read ({detail}).")

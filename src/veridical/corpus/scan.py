@@ -35,7 +35,8 @@ class Item:
     """A file to read.
 
     ``key`` names its document, or is the stem of its records' names. ``format`` is None where the name does
-    not tell and the content must. ``folder`` is the top folder below the root, the last resort for a source.
+    not tell and the content must. ``folder`` is the top folder below the one that was named, or that one, or
+    the top folder below ``key_root``: the last resort for a source.
     """
 
     path: Path
@@ -89,8 +90,8 @@ def scan(paths: Sequence[Path | str], *, prefix: str = "", key_root: Path | str 
     prefix
         Put before every key, with a ``/``, to keep apart corpora whose files or ids have the same names.
     key_root
-        Folder that keys are relative to. By default a folder's files are named relative to the folder as
-        given, and a file by its name, so that keys do not depend on where one stands.
+        Folder that keys are relative to. By default the files of a folder are named by the folder's own name
+        and their place in it, and a file by its name, so that keys do not depend on where one stands.
 
     Returns
     -------
@@ -110,13 +111,16 @@ def scan(paths: Sequence[Path | str], *, prefix: str = "", key_root: Path | str 
     for given in paths:
         path = Path(given)
         if path.is_dir():
-            _scan_folder(found, path, root or path, prefix.strip("/"))
+            # Only the resolved folder has a name where '.', '..' or a link was given.
+            real = path.resolve()
+            below = real.name if root is None else ""
+            _scan_folder(found, path, root or real.parent, prefix.strip("/"), below)
         else:
             _add(found, path, root or path.parent, prefix.strip("/"), named=True)
     return ScanResult(tuple(found.items), tuple(found.problems), _notes(found))
 
 
-def _scan_folder(found: _Findings, folder: Path, root: Path, prefix: str) -> None:
+def _scan_folder(found: _Findings, folder: Path, root: Path, prefix: str, below: str) -> None:
     def unlisted(error: OSError) -> None:
         found.problems.append(Problem(str(error.filename), f"cannot be listed: {error.strerror}."))
 
@@ -140,10 +144,12 @@ def _scan_folder(found: _Findings, folder: Path, root: Path, prefix: str) -> Non
             else:
                 files.append(path)
     for path in sorted(files, key=lambda p: p.relative_to(folder).as_posix()):
-        _add(found, path, root, prefix)
+        _add(found, path, root, prefix, below=below)
 
 
-def _add(found: _Findings, path: Path, root: Path, prefix: str, *, named: bool = False) -> None:
+def _add(
+    found: _Findings, path: Path, root: Path, prefix: str, *, named: bool = False, below: str = ""
+) -> None:
     try:
         status = path.stat()
     except OSError as error:
@@ -164,17 +170,24 @@ def _add(found: _Findings, path: Path, root: Path, prefix: str, *, named: bool =
     if relative is None:
         found.problems.append(Problem(_printable(path), f"lies outside of the folder for keys, '{root}'."))
         return
-    folder, slash, _ = relative.partition("/")
     found.items.append(
         Item(
             path=path,
             key=f"{prefix}/{relative}" if prefix else relative,
             size=status.st_size,
             format=FORMATS.get(path.suffix.lower()),
-            folder=folder if slash else None,
+            folder=_top_folder(relative, below),
             prefix=prefix,
         )
     )
+
+
+def _top_folder(relative: str, below: str) -> str | None:
+    """The first folder of a key; below the folder that was named, where it has folders, else that folder."""
+    *folders, _ = relative.split("/")
+    if below and len(folders) > 1:
+        return folders[1]
+    return folders[0] if folders else None
 
 
 def _leads_out(path: Path, real: Path) -> bool:

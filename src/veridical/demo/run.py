@@ -12,12 +12,20 @@ from typing import Literal
 
 from veridical.corpus.read import read_all
 from veridical.corpus.scan import scan
-from veridical.errors import InputError
+from veridical.errors import InputError, VeridicalError
 from veridical.pipeline.explaining import TrustOverview
 from veridical.pipeline.facade import Veridical
 from veridical.pipeline.progress import Progress
 from veridical.settings import Settings
-from veridical.types import Answer, BuildReport, FeedbackReport, IngestReport, Record, SourceDocument
+from veridical.types import (
+    Answer,
+    BuildReport,
+    FeedbackReport,
+    IngestReport,
+    Problem,
+    Record,
+    SourceDocument,
+)
 
 Verdict = Literal["right", "wrong", "open"]
 
@@ -77,6 +85,8 @@ def run_demo(
     ------
     InputError
         Another knowledge base is there.
+    VeridicalError
+        Not all of the bundled corpus can be ingested, so that the demo would show something else.
     """
     folder = resources.files("veridical.demo")
     script = tomllib.loads(folder.joinpath("demo.toml").read_text("utf-8"))
@@ -85,7 +95,9 @@ def run_demo(
         Veridical.open(kb, settings=settings, progress=progress, announce=announce) as v,
     ):
         _check_own(v, kb, corpus)
-        ingest = v.ingest(corpus)
+        ingest = v.ingest(corpus, key_root=corpus)
+        if ingest.problems:
+            raise _incomplete(ingest.problems)
         build = v.build(method="veridical")
         for item in v.list_feedback():
             if item.state != "undone":
@@ -113,9 +125,18 @@ def _check_own(v: Veridical, kb: Path, corpus: Path) -> None:
     """Refuse a knowledge base with documents that are not the demo's: its feedback would be undone."""
     if not (kb / "kb.sqlite").is_file():
         return
-    own = {found.key for found in read_all(scan([corpus])) if isinstance(found, SourceDocument)}
+    bundled = read_all(scan([corpus], key_root=corpus))
+    own = {found.key for found in bundled if isinstance(found, SourceDocument)}
     if not {document.key for document in v.documents()} <= own:
         raise InputError(f"{kb} holds another knowledge base.", "Name an empty folder with --kb.")
+
+
+def _incomplete(problems: Sequence[Problem]) -> VeridicalError:
+    more = f" There are {len(problems) - 1} more such problems." if len(problems) > 1 else ""
+    return VeridicalError(
+        f"The demo's own documents cannot be ingested: {problems[0].path} {problems[0].reason}{more}",
+        "Name an empty folder with --kb; if that does not help, install veridical again.",
+    )
 
 
 def _ask(v: Veridical, question: str) -> Answer:

@@ -31,6 +31,10 @@ JUDGE_BATCH = 512
 _SECONDS_PER_PASSAGE = 0.025
 _SECONDS_PER_PAIR = 0.002
 _PAIRS_PER_PASSAGE = 7.0
+_NO_SOURCES = (
+    "No document has a source, so feedback on one says nothing of others from the same place. Ingest a "
+    "folder per source ('veridical ingest handbook/ wiki/'), or give JSONL records a 'source' or a 'url'."
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ def run(store: Store, encoder: TextEncoder, nli: NLIModel, method: Method, stage
         n_sources=graph.n_sources,
         method=method.name,
         seconds=dict(stages.seconds),
+        notes=(_NO_SOURCES,) if graph.n_documents and not graph.n_sources else (),
     )
 
 
@@ -106,9 +111,10 @@ def estimate(store: Store, encoder: TextEncoder, nli: NLIModel, method: Method) 
 
 
 def _embed(store: Store, encoder: TextEncoder, stages: Stages) -> int:
+    dimensions = encoder.encode([]).shape[1]
     with store.write() as connection:
         derived.use_encoder(connection, encoder.name)
-        damaged = derived.damaged_vectors(connection, encoder.encode([]).shape[1])
+        damaged = derived.damaged_vectors(connection, dimensions)
         derived.drop_vectors(connection, damaged)
         missing = derived.without_vectors(connection, encoder.name)
     with stages.run("embedding", len(missing), "passages") as progress:

@@ -145,7 +145,7 @@ class Veridical:
         strict
             Raise at the first thing that cannot be read, instead of reporting it and going on.
         key_root
-            Folder that keys are relative to; by default the folder given.
+            Folder that keys are relative to; by default the one in which the given folder or file lies.
 
         Raises
         ------

@@ -37,7 +37,7 @@ def parse(data: bytes) -> Parsed:
         logger.addHandler(logging.NullHandler())
     try:
         return _parse(data)
-    except ReadError:
+    except (ReadError, ImportError):
         raise
     except Exception as error:  # damaged files raise nearly anything
         reason = clean_line(str(error))[:200] or type(error).__name__
