@@ -22,6 +22,8 @@ from veridical import Veridical
 Spawn = Callable[..., subprocess.Popen[str]]
 OpenKb = Callable[[str], Veridical]
 WAITS = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell hands down that it is ignored
 import time
 from pathlib import Path
 def slow(texts, **options):
