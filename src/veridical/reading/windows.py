@@ -17,7 +17,6 @@ IntArray = npt.NDArray[np.int64]
 
 _LEAST = 0.01
 _CLOSING = ",;:!?"
-_N_CANDIDATES = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +148,9 @@ def reading_of(passage: str, parts: Sequence[Spans], n_answers: int = MAX_ANSWER
     """Choose the answers of one passage.
 
     Annotators and models disagree about where an answer begins and ends far more than about where it is. So
-    the first answer is the likely span with the largest expected overlap (character F1 under the model's own
-    distribution), and it stands for all spans that overlap it: their probabilities are added up. The next
-    comes from what is left.
+    the first answer is the likeliest span, and it stands for all spans that overlap it: their probabilities
+    are added up. The next comes from what is left. (The span with the largest expected overlap instead of the
+    likeliest gains no F1 and loses five points of exact match.)
 
     Returns
     -------
@@ -165,7 +164,7 @@ def reading_of(passage: str, parts: Sequence[Spans], n_answers: int = MAX_ANSWER
     left = np.ones(len(weights), dtype=bool)  # not claimed by an answer so far, and overlapping none
     answers: list[ReadAnswer] = []
     while len(answers) < n_answers and left.any():
-        chosen = _central(spans, np.where(left, weights, 0.0), left)
+        chosen = int(np.argmax(np.where(left, weights, -1.0)))
         start, end = int(spans.starts[chosen]), int(spans.ends[chosen])
         near = left & (spans.starts < end) & (spans.ends > start)
         mass = min(1.0, float(weights[near].sum()))
@@ -189,19 +188,6 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     if last.endswith(".") and last.count(".") == 1 and end - start > 1:
         end -= 1
     return start, end
-
-
-def _central(spans: Spans, weights: FloatArray, left: npt.NDArray[np.bool_]) -> int:
-    """Index of the candidate with the largest expected overlap with what the model deems likely."""
-    n = min(_N_CANDIDATES, int(left.sum()))
-    order = np.where(left, weights, -1.0)
-    rows = np.argpartition(-order, n - 1)[:n]
-    rows = rows[np.lexsort((spans.ends[rows], spans.starts[rows], -order[rows]))]
-    begin, finish = spans.starts[rows].astype(float), spans.ends[rows].astype(float)
-    shared = np.minimum(finish[:, None], finish) - np.maximum(begin[:, None], begin)
-    sizes = finish - begin
-    f1 = 2 * np.maximum(shared, 0.0) / (sizes[:, None] + sizes)
-    return int(rows[int(np.argmax(f1 @ weights[rows]))])
 
 
 def _bounded(answers: Sequence[ReadAnswer], nothing: float) -> Reading:
