@@ -20,6 +20,11 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "features": "veridical.nli.features:FeatureNLI",
         "onnx": "veridical.nli.onnx_:OnnxNLI",
     },
+    "readers": {
+        "embedded": "veridical.reading.embedded:EmbeddedReader",
+        "onnx": "veridical.reading.onnx_:OnnxReader",
+        "llm": "veridical.reading.llm_:LLMReader",
+    },
     "solvers": {
         "reference": "veridical.trust.solvers.reference:Reference",
         "projected_gradient": "veridical.trust.solvers.projected_gradient:ProjectedGradient",

@@ -25,6 +25,7 @@ from typing import Any, Literal
 
 NodeKind = Literal["document", "source"]
 TrustLabel = Literal["HIGH", "MEDIUM", "LOW"]
+AnswerStatus = Literal["answered", "degraded", "no_evidence", "abstained", "failed"]
 DocumentFormat = Literal["jsonl", "beir", "text", "markdown", "html", "pdf"]
 
 
@@ -244,6 +245,43 @@ class Conflict(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class Witness(Record):
+    """One passage that gives a candidate answer, as it was read on its own.
+
+    ``answer`` and ``sentence`` have offsets into the document. ``probability`` is the reader's, that the
+    passage gives this answer; ``relevance`` is P(relevant to the question) and ``trust`` the document's, both
+    in [0, 1] (``trust`` is ``None`` where nothing is known). ``voice`` in (0, 1] says how far it counts
+    beside near-duplicates and others of its source, ``part`` is its share of the candidate's weight.
+    """
+
+    document_id: int
+    passage_id: int
+    answer: Span
+    sentence: Span
+    probability: float
+    relevance: float
+    trust: float | None = None
+    label: TrustLabel | None = None
+    voice: float = 1.0
+    part: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate(Record):
+    """Answers that mean the same, and who gives them, heaviest witness first.
+
+    ``weight`` is the evidence for it (an amount, not bounded by one); ``probability`` is calibrated: the
+    share of such candidates that are right.
+    """
+
+    number: int
+    text: str
+    weight: float
+    probability: float
+    witnesses: tuple[Witness, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Citation(Record):
     """A place in a retrieved passage that an answer leans on.
 
@@ -276,14 +314,17 @@ class Answer(Record):
     """An answer with all that it rests on.
 
     ``status`` is ``answered``; ``degraded`` (an answer stands, but a citation failed or the language model
-    did, ``notes`` say which); ``no_evidence`` (nothing was retrieved); ``failed`` (no answer, the evidence
-    is still here).
+    did, ``notes`` say which); ``no_evidence`` (nothing was retrieved); ``abstained`` (the evidence is thin or
+    tied: ``candidates`` show it); ``failed`` (no answer, the evidence is still here).
+
+    ``candidates`` is the evidence board, heaviest first; a vote goes to one by its ``a1.2``. ``probability``
+    is that of the answer, where it was taken from the board.
     """
 
     id: int
     question: str
     text: str
-    status: Literal["answered", "degraded", "no_evidence", "failed"]
+    status: AnswerStatus
     method: str
     generator: str
     citations: tuple[Citation, ...] = ()
@@ -291,6 +332,8 @@ class Answer(Record):
     hits: tuple[Hit, ...] = ()
     kept_out: tuple[Hit, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    probability: float | None = None
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     seconds: Mapping[str, float] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from veridical.reading.base import NOTHING
@@ -139,6 +139,7 @@ def test_white_space_and_closing_punctuation_are_left_out(said, kept):
     st.lists(st.floats(-60, 60), min_size=8, max_size=8),
     st.floats(0.3, 5),
 )
+@example([0.0, 0.0, 0.25, 0.0, 0.0, 4.5, -0.5, 0.0], [0.0, 0.0, 0.5, -5.0, 1.0, -2.0, -1.0, 0.0], 0.5)
 def test_any_logits_give_probabilities_that_sum_to_at_most_one(start, end, temperature):
     how = Decoding(temperature=temperature)
     reading = reading_of(TEXT, [window_spans(window(), np.array(start), np.array(end), how)])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from veridical.index.encoder import TextEncoder
 from veridical.nli.base import NLIModel
 from veridical.nli.directions import both_directions
+from veridical.reading.base import ReadAnswer, Reader, Reading
 
 Progress = Callable[[int], None]
 _SAVE_EVERY = 512
@@ -101,3 +103,39 @@ def judgements(
         if progress is not None:
             progress(len(part))
     return table.get(keys)
+
+
+def readings(
+    folder: Path, reader: Reader, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
+) -> list[Reading]:
+    """Read (question, passage) pairs, or take what is in ``folder``; one reading a pair, in order."""
+    path = folder / f"readings-{reader.name}.jsonl"
+    keys = [key(question, passage) for question, passage in pairs]
+    wanted = set(keys)
+    known = dict(_stored_readings(path, wanted)) if path.is_file() else {}
+    todo = [place for name, place in {n: p for p, n in enumerate(keys)}.items() if name not in known]
+    folder.mkdir(parents=True, exist_ok=True)
+    for begin in range(0, len(todo), _SAVE_EVERY):
+        part = todo[begin : begin + _SAVE_EVERY]
+        lines = []
+        for place, reading in zip(part, reader.read_pairs([pairs[i] for i in part]), strict=True):
+            known[keys[place]] = reading
+            answers = [(a.text, a.start, a.end, a.probability) for a in reading.answers]
+            lines.append(json.dumps([keys[place], reading.no_answer, answers]) + "\n")
+        with path.open("ab", buffering=0) as out:  # one write, so that two runs may share the file
+            out.write(("\n" + "".join(lines)).encode("ascii"))
+        if progress is not None:
+            progress(len(part))
+    return [known[name] for name in keys]
+
+
+def _stored_readings(path: Path, wanted: set[str]) -> Iterator[tuple[str, Reading]]:
+    with path.open(encoding="ascii") as stored:
+        for line in stored:
+            if line[2:26] not in wanted:
+                continue
+            try:
+                name, nothing, answers = json.loads(line)
+            except ValueError:
+                continue  # cut off by a kill
+            yield name, Reading(tuple(ReadAnswer(*answer) for answer in answers), nothing)

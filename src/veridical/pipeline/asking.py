@@ -19,7 +19,7 @@ from veridical.pipeline.progress import Stages
 from veridical.pipeline.ranking import Ranked, rank
 from veridical.pipeline.retrieval import POOL, Pool, Retriever, RetrieverName
 from veridical.stores import Store, answers, derived, values
-from veridical.types import Answer, Conflict, Hit, Usage
+from veridical.types import Answer, AnswerStatus, Conflict, Hit, Usage
 
 Generator = Literal["auto", "extractive", "llm"]
 GENERATORS: tuple[Generator, ...] = get_args(Generator)
@@ -71,7 +71,7 @@ class _Said:
     """An answer before it is stored."""
 
     text: str
-    status: Literal["answered", "degraded", "no_evidence", "failed"]
+    status: AnswerStatus
     generator: str
     fields: dict[str, object]
     notes: tuple[str, ...]

@@ -32,7 +32,7 @@ from veridical.types import (
     RankedPassage,
 )
 
-DEFAULTS = {"method": "veridical", "retriever": "hybrid", "nli": "features"}
+DEFAULTS = {"method": "veridical", "retriever": "hybrid", "nli": "features", "reader": "embedded"}
 Judgement = Literal["good", "bad"] | float
 
 

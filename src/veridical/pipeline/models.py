@@ -12,6 +12,7 @@ from veridical.index.encoder import Encoder, TextEncoder
 from veridical.llm.base import LLM
 from veridical.models import ModelStore
 from veridical.nli.base import NLIModel
+from veridical.reading.base import Reader
 from veridical.settings import Settings
 
 ENCODER = "minilm-l6-int8"
@@ -56,6 +57,34 @@ class Models:
         if not where:
             raise InputError(f"NLI backend {spec!r} names no folder.", "Write it as onnx:FOLDER.")
         onnx: NLIModel = backend(Path(where), n_threads=self.settings.n_threads)
+        return onnx
+
+    def reader(self, spec: str) -> Reader:
+        """Return the reader that a setting names: ``embedded``, ``onnx:FOLDER`` or ``llm``.
+
+        Raises
+        ------
+        InputError
+            The setting names no reader, or ``llm`` and there is no language model.
+        """
+        kind, _, where = spec.partition(":")
+        backend = registry.load("readers", kind)
+        if kind == "embedded":
+            tokenizer = lambda: self.store.resolve(ENCODER) / "tokenizer.json"  # noqa: E731
+            embedded: Reader = backend(tokenizer, n_threads=self.settings.n_threads)
+            return embedded
+        if kind == "llm":
+            llm = self.llm()
+            if llm is None:
+                raise InputError(
+                    "Reader 'llm' needs a language model.",
+                    "Set VERIDICAL_LLM_BASE_URL and VERIDICAL_LLM_MODEL, or use reader 'embedded'.",
+                )
+            asked: Reader = backend(llm)
+            return asked
+        if not where:
+            raise InputError(f"Reader {spec!r} names no folder.", "Write it as onnx:FOLDER.")
+        onnx: Reader = backend(Path(where), n_threads=self.settings.n_threads)
         return onnx
 
     def llm(self) -> LLM | None:

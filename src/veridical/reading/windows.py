@@ -191,10 +191,11 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _bounded(answers: Sequence[ReadAnswer], nothing: float) -> Reading:
-    """Keep the sum at most 1, which rounding may have lifted by a hair."""
+    """Keep the sum at most 1 in whatever order it is taken, which rounding may have lifted by a hair."""
     total = nothing + sum(answer.probability for answer in answers)
-    if total <= 1:
+    most = 1 - 1e-12
+    if total <= most:
         return Reading(tuple(answers), nothing)
-    scale = (1 - 1e-12) / total
+    scale = most / total
     scaled = [ReadAnswer(a.text, a.start, a.end, a.probability * scale) for a in answers]
     return Reading(tuple(scaled), nothing * scale)
