@@ -14,11 +14,11 @@ import sqlalchemy as sa
 
 from veridical.graph import candidates
 from veridical.graph.build import load_graph
+from veridical.graph.entailment import judge_both_ways, sentence_texts
 from veridical.index import bm25, dense
 from veridical.index.encoder import TextEncoder
 from veridical.methods.base import Method
 from veridical.nli.base import NLIModel
-from veridical.nli.judge import judge_both_ways, sentence_texts
 from veridical.pipeline import beliefs
 from veridical.pipeline.progress import Stages
 from veridical.stores import Store, derived, documents, schema, values

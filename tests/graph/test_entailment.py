@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from veridical.nli.judge import judge_both_ways, sentence_texts
+from veridical.graph.entailment import judge_both_ways, sentence_texts
 from veridical.testing.fakes import HashEncoder, ScriptedNLI
 from veridical.types import NLIResult, Span
 
