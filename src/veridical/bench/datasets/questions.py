@@ -36,6 +36,7 @@ class Question:
     passages: tuple[LabelledPassage, ...]
     wrong_answer: str | None = None
     date: str | None = None
+    choices: tuple[str, ...] = ()
 
     def labelled(self, label: Label) -> tuple[LabelledPassage, ...]:
         """Return the passages that carry a label."""
@@ -46,7 +47,8 @@ def read(data_dir: Path, name: str) -> list[Question]:
     """Read ``name.jsonl`` of a folder.
 
     A line holds ``id``, ``question``, ``answers`` and ``passages`` (each ``id``, ``text``, ``label``), and
-    may hold ``wrong_answer``, ``date``, and per passage ``title``, ``source`` and ``date``.
+    may hold ``wrong_answer``, ``date``, ``choices`` (right and wrong answers to choose from), and per passage
+    ``title``, ``source`` and ``date``.
 
     Raises
     ------
@@ -83,6 +85,7 @@ def _question(row: Mapping[str, Any]) -> Question:
         passages=tuple(_passage(passage) for passage in row["passages"]),
         wrong_answer=row.get("wrong_answer"),
         date=row.get("date"),
+        choices=tuple(str(choice) for choice in row.get("choices") or ()),
     )
 
 
