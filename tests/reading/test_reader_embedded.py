@@ -89,4 +89,4 @@ def test_nothing_is_loaded_before_something_is_read():
     def never():
         raise AssertionError("asked too early")
 
-    assert EmbeddedReader(never).batch_size > 0
+    assert EmbeddedReader(never).batch_tokens > 0

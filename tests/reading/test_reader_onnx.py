@@ -17,7 +17,7 @@ class TestTinyReader(ReaderContract):
 
     @pytest.fixture(params=["two", "one"], ids=["two outputs", "one output"])
     def reader(self, request, tmp_path):
-        return OnnxReader(write_reader(tmp_path / "tiny", outputs=request.param), stride=16, batch_size=4)
+        return OnnxReader(write_reader(tmp_path / "tiny", outputs=request.param), stride=16, batch_tokens=200)
 
 
 class TestTinyReaderWithoutSegments(ReaderContract):
@@ -114,7 +114,7 @@ def test_a_damaged_file_is_named(folder, file):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"max_tokens": 8}, {"stride": -1}, {"stride": 100}, {"batch_size": 0}, {"n_threads": 0}]
+    "wrong", [{"max_tokens": 8}, {"stride": -1}, {"stride": 100}, {"batch_tokens": 0}, {"n_threads": 0}]
 )
 def test_a_setting_out_of_range_is_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import ModelError
+from veridical.models.transformer import BATCH_TOKENS, OnnxTransformer
 from veridical.reading.onnx_ import OnnxReader
 from veridical.reading.windows import Decoding
 
@@ -30,10 +31,8 @@ class EmbeddedReader(OnnxReader):
     ----------
     tokenizer
         ``tokenizer.json`` of the embedded encoder (``minilm-l6-int8``); a callable is asked on first use.
-    batch_size
-        Windows of similar length that run together.
-    n_threads
-        Threads of one inference.
+    batch_tokens, n_threads
+        See `OnnxTransformer`.
     folder
         Another model of the same recipe: ``model.onnx`` and ``model.json``.
 
@@ -49,11 +48,11 @@ class EmbeddedReader(OnnxReader):
         self,
         tokenizer: Path | Callable[[], Path],
         *,
-        batch_size: int = 16,
+        batch_tokens: int = BATCH_TOKENS,
         n_threads: int = 1,
         folder: Path | None = None,
     ) -> None:
-        super().__init__(folder or data_folder, batch_size=batch_size, n_threads=n_threads)
+        super().__init__(folder or data_folder, batch_tokens=batch_tokens, n_threads=n_threads)
         self._tokenizer_at = tokenizer
 
     @cached_property
@@ -80,7 +79,7 @@ class EmbeddedReader(OnnxReader):
         return dict(about)
 
     @cached_property
-    def _session(self) -> Any:
+    def _model(self) -> OnnxTransformer:
         path = self._model_file
         with path.open("rb") as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -88,7 +87,7 @@ class EmbeddedReader(OnnxReader):
             raise ModelError(
                 f"{path} is not the model that model.json names: sha256 {found[:12]}...", _REPAIR
             )
-        return OnnxReader._session.func(self)  # type: ignore[attr-defined]
+        return OnnxTransformer(path, n_threads=self.n_threads, batch_tokens=self.batch_tokens, hint=_REPAIR)
 
     @property
     def _tokenizer_file(self) -> Path:

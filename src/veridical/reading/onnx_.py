@@ -10,8 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from veridical.errors import InputError, ModelError
+from veridical.models.transformer import (
+    BATCH_TOKENS,
+    EXPORT,
+    IntArray,
+    OnnxTransformer,
+    Tokens,
+    padding_id,
+    token_limit,
+)
 from veridical.reading.base import NOTHING, Reading
 from veridical.reading.windows import (
     Decoding,
@@ -22,10 +32,6 @@ from veridical.reading.windows import (
     window_spans,
     windows_of,
 )
-
-_KNOWN_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-_OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl"})
-_EXPORT = "Export the model again."
 
 
 class OnnxReader:
@@ -44,10 +50,8 @@ class OnnxReader:
         Question, passage and special tokens together. Longer passages are read in windows.
     stride
         Tokens that neighbouring windows share; by default a quarter of ``max_tokens``.
-    batch_size
-        Windows of similar length that run together.
-    n_threads
-        Threads of one inference.
+    batch_tokens, n_threads
+        See `OnnxTransformer`.
     decoding
         How logits become probabilities.
 
@@ -67,7 +71,7 @@ class OnnxReader:
         *,
         max_tokens: int = 256,
         stride: int | None = None,
-        batch_size: int = 16,
+        batch_tokens: int = BATCH_TOKENS,
         n_threads: int = 1,
         decoding: Decoding | None = None,
     ) -> None:
@@ -75,7 +79,7 @@ class OnnxReader:
         for label, value, least in (
             ("max_tokens", max_tokens, 32),
             ("stride", stride, 0),
-            ("batch_size", batch_size, 1),
+            ("batch_tokens", batch_tokens, 1),
             ("n_threads", n_threads, 1),
         ):
             if value < least:
@@ -88,7 +92,7 @@ class OnnxReader:
         self._where = folder
         self.max_tokens = max_tokens
         self.stride = stride
-        self.batch_size = batch_size
+        self.batch_tokens = batch_tokens
         self.n_threads = n_threads
         self._decoding = decoding
 
@@ -152,26 +156,22 @@ class OnnxReader:
     def logits(self, windows: Sequence[Window]) -> list[tuple[FloatArray, FloatArray]]:
         """Run the model: start and end logits of each window, each of shape (n_tokens_of_the_window,)."""
         found: list[tuple[FloatArray, FloatArray]] = [(np.empty(0), np.empty(0))] * len(windows)
-        order = np.argsort([len(window.ids) for window in windows], kind="stable")
-        for begin in range(0, len(order), self.batch_size):
-            rows = [int(row) for row in order[begin : begin + self.batch_size]]
-            starts, ends = self._run([windows[row] for row in rows])
-            for place, row in enumerate(rows):
+
+        def keep(batch: IntArray, outputs: list[npt.NDArray[Any]], mask: IntArray) -> None:
+            starts, ends = self._both_ends(outputs, mask.shape)
+            for place, row in enumerate(batch.tolist()):
                 width = len(windows[row].ids)
                 found[row] = starts[place, :width], ends[place, :width]
+
+        if windows:
+            rows = [Tokens(window.ids, window.type_ids) for window in windows]
+            self._model.run(rows, keep, outputs=self._outputs)
         return found
 
-    def _run(self, windows: Sequence[Window]) -> tuple[FloatArray, FloatArray]:
-        shape = (len(windows), max(len(window.ids) for window in windows))
-        feed = {name: np.zeros(shape, dtype=np.int64) for name in _KNOWN_INPUTS}
-        feed["input_ids"][:] = self._pad_id
-        for row, window in enumerate(windows):
-            width = len(window.ids)
-            feed["input_ids"][row, :width] = window.ids
-            feed["attention_mask"][row, :width] = 1
-            feed["token_type_ids"][row, :width] = window.type_ids
-        asked = {name: feed[name].astype(dtype) for name, dtype in self._inputs.items()}
-        results = [np.asarray(out, dtype=np.float64) for out in self._session.run(self._outputs, asked)]
+    def _both_ends(
+        self, outputs: Sequence[npt.NDArray[Any]], shape: tuple[int, ...]
+    ) -> tuple[FloatArray, FloatArray]:
+        results = [np.asarray(output, dtype=np.float64) for output in outputs]
         if len(results) == 1 and results[0].shape == (*shape, 2):
             results = [results[0][..., 0], results[0][..., 1]]
         if [result.shape for result in results] != [shape, shape] or not all(
@@ -214,21 +214,12 @@ class OnnxReader:
         try:
             config = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise ModelError(f"{path} is not JSON: {error}", _EXPORT) from error
+            raise ModelError(f"{path} is not JSON: {error}", EXPORT) from error
         return config if isinstance(config, dict) else {}
-
-    @property
-    def _pad_id(self) -> int:
-        pad = self._config.get("pad_token_id")
-        return pad if isinstance(pad, int) else 0
 
     @cached_property
     def _limit(self) -> int:
-        positions = self._config.get("max_position_embeddings")
-        limit = positions if isinstance(positions, int) and positions > 0 else 512
-        if self._config.get("model_type") in _OFFSET_POSITIONS:
-            limit -= self._pad_id + 1  # these count positions from the padding id on
-        return min(limit, self.max_tokens)
+        return token_limit(self._config, self.max_tokens)
 
     @cached_property
     def _plain_tokenizer(self) -> Any:
@@ -238,7 +229,7 @@ class OnnxReader:
         try:
             tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises bare exceptions
-            raise ModelError(f"{path} cannot be read: {error}", _EXPORT) from error
+            raise ModelError(f"{path} cannot be read: {error}", EXPORT) from error
         tokenizer.no_padding()
         tokenizer.no_truncation()
         return tokenizer
@@ -253,35 +244,17 @@ class OnnxReader:
         return tokenizer
 
     @cached_property
-    def _session(self) -> Any:
-        import onnxruntime as ort
-
-        path = self._model_file
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = self.n_threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        try:
-            return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # the library raises bare exceptions
-            raise ModelError(f"{path} cannot be loaded: {error}", _EXPORT) from error
-
-    @cached_property
-    def _inputs(self) -> dict[str, type[np.signedinteger[Any]]]:
-        asked = {
-            node.name: np.int32 if "int32" in node.type else np.int64 for node in self._session.get_inputs()
-        }
-        unknown = sorted(set(asked) - set(_KNOWN_INPUTS))
-        if unknown or "input_ids" not in asked:
-            raise ModelError(
-                f"{self._model_file} asks for {', '.join(unknown) or 'no input_ids'}.",
-                f"Its inputs must be among {', '.join(_KNOWN_INPUTS)}.",
-            )
-        return asked
+    def _model(self) -> OnnxTransformer:
+        return OnnxTransformer(
+            self._model_file,
+            n_threads=self.n_threads,
+            batch_tokens=self.batch_tokens,
+            pad_id=padding_id(self._config),
+        )
 
     @cached_property
     def _outputs(self) -> list[str]:
-        names = [str(node.name) for node in self._session.get_outputs()]
+        names = self._model.outputs
         by_end = {end: next((n for n in names if n.startswith(end)), None) for end in ("start", "end")}
         if by_end["start"] and by_end["end"]:
             return [by_end["start"], by_end["end"]]
