@@ -10,11 +10,14 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from stored import count, passage_ids, put
 
@@ -117,14 +120,14 @@ def test_several_processes_may_make_the_same_store_at_once(tmp_path: Path) -> No
     Store(tmp_path / "kb").close()
 
 
-SECOND_REVISION = '''
+LATER_REVISION = '''
 """A later schema: the table that everything refers to is made anew."""
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "0003"
+down_revision = "0002"
 
 
 def upgrade() -> None:
@@ -136,19 +139,19 @@ def upgrade() -> None:
 
 @pytest.fixture
 def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the migrations to which a test adds a second revision; returns its file."""
+    """A copy of the migrations to which a test adds a later revision; returns its file."""
     folder = tmp_path / "migrations"
     shutil.copytree(engine.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(engine, "MIGRATIONS", folder)
-    monkeypatch.setattr(engine, "HEAD_REVISION", "0002")
-    return folder / "versions" / "m0002_later.py"
+    monkeypatch.setattr(engine, "HEAD_REVISION", "0003")
+    return folder / "versions" / "m0003_later.py"
 
 
 def test_an_older_store_is_migrated_on_open_and_loses_no_row(store: Store, later: Path) -> None:
     with store.write() as connection:
         document_id = put(connection, "a", "One.\nTwo.")
         before = passage_ids(connection, document_id)
-    later.write_text(SECOND_REVISION.format(more=""), "utf-8")
+    later.write_text(LATER_REVISION.format(more=""), "utf-8")
     # The first is still open, so what it wrote may lie in the write-ahead log only.
     migrated = Store(store.folder)
     with migrated.read() as connection:
@@ -156,8 +159,8 @@ def test_an_older_store_is_migrated_on_open_and_loses_no_row(store: Store, later
         assert passage_ids(connection, document_id) == before
         assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
     migrated.close()
-    with sqlite3.connect(store.folder / "kb.before-0002") as backup:
-        assert backup.execute("SELECT version_num FROM alembic_version").fetchone() == ("0001",)
+    with sqlite3.connect(store.folder / "kb.before-0003") as backup:
+        assert backup.execute("SELECT version_num FROM alembic_version").fetchone() == ("0002",)
         assert backup.execute("SELECT count(*) FROM passages").fetchone() == (2,)
     backup.close()
 
@@ -168,13 +171,93 @@ def test_an_older_store_is_migrated_on_open_and_loses_no_row(store: Store, later
 def test_a_migration_that_goes_wrong_changes_nothing(store: Store, later: Path, more: str) -> None:
     with store.write() as connection:
         document_id = put(connection, "a", "One.\nTwo.")
-    later.write_text(SECOND_REVISION.format(more=more), "utf-8")
+    later.write_text(LATER_REVISION.format(more=more), "utf-8")
     with pytest.raises((RuntimeError, StoreError)):
         Store(store.folder)
     with store.read() as connection:
-        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == "0001"
+        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == "0002"
         assert "language" not in {c["name"] for c in sa.inspect(connection).get_columns("documents")}
         assert len(passage_ids(connection, document_id)) == 2
+
+
+def as_first_released(folder: Path) -> Path:
+    """A database of the first schema, with a row in every table that held truth."""
+    database = folder / engine.DATABASE
+    made = sa.create_engine(f"sqlite:///{database}")
+    config = Config()
+    config.set_main_option("script_location", str(engine.MIGRATIONS))
+    with made.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+    made.dispose()
+    with closing(sqlite3.connect(database)) as plain, plain:
+        plain.execute(
+            "INSERT INTO documents VALUES "
+            "(4, 'a', 'v', 'T', 'One.', 'h', 's', NULL, '2020', 'text', NULL, '{}')"
+        )
+        plain.execute("INSERT INTO passages VALUES (7, 4, 0, 0, 4, 'One.', 'h', 'i')")
+        plain.execute("INSERT INTO feedback VALUES (2, 'a', 'v', 1.0, 1.0, 'me', 'why', 'then', 3, NULL)")
+        plain.execute("INSERT INTO answers VALUES (3, 'Q?', 'One.', 'answered', 'm', 'g', 'then')")
+        plain.execute("INSERT INTO answer_documents VALUES (3, 0, 'a', 'v', 1)")
+        plain.execute("INSERT INTO settings VALUES ('method', 'trustprop')")
+    return database
+
+
+def test_a_store_of_the_first_schema_is_brought_up_to_date_and_keeps_what_it_held(tmp_path: Path) -> None:
+    tables = ("documents", "passages", "feedback", "answers", "answer_documents", "settings")
+    with closing(sqlite3.connect(as_first_released(tmp_path))) as plain:
+        before = {name: plain.execute(f"SELECT * FROM {name}").fetchall() for name in tables}
+    opened = Store(tmp_path)
+    with opened.read() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, schema.metadata) == []
+        for name in tables:
+            after = connection.exec_driver_sql(f"SELECT * FROM {name}").fetchall()
+            assert [tuple(row)[: len(before[name][0])] for row in after] == before[name]
+        assert connection.execute(sa.select(schema.feedback.c.candidate)).scalar_one() is None
+    with opened.write() as connection:  # ids go on where they were
+        assert put(connection, "b", "Two.") == 5
+    opened.close()
+
+
+def test_what_hangs_on_a_question_an_answer_or_a_passage_goes_with_it(store: Store) -> None:
+    with store.write() as connection:
+        document_id = put(connection, "a", "One.\nTwo.")
+        one, two = sorted(passage_ids(connection, document_id).values())
+        run = connection.execute
+        for number in (1, 2):
+            run(
+                schema.questions.insert().values(
+                    id=number, text="Q?", text_hash=str(number), origin="asked", at="then", n_asked=1
+                )
+            )
+            run(schema.question_vectors.insert().values(question_id=number, encoder="e", data=b""))
+            pool = {"question_id": number, "passage_id": one}
+            run(schema.question_pools.insert().values(**pool, similarity=0.5))
+            run(schema.readings.insert().values(**pool, reader="r", no_answer=1.0, answers=[]))
+            verdict = {"question": f"Q{number}?", "origin": "asked", "support": 1.0, "contradiction": 0.0}
+            pair = {"question_id": number, "low_passage": one, "high_passage": two, "reader": "r"}
+            run(schema.question_pairs.insert().values(**pair, **verdict))
+        run(schema.signatures.insert().values(document_id=document_id, data=b""))
+        answer = {"question": "Q?", "text": "One.", "status": "answered", "method": "m"}
+        run(schema.answers.insert().values(id=1, **answer, generator="g", at="then"))
+        run(
+            schema.answer_candidates.insert().values(
+                answer_id=1, number=1, text="One", weight=1.0, probability=0.5
+            )
+        )
+        run(schema.candidate_documents.insert().values(answer_id=1, number=1, key="a", version="v", part=1.0))
+    hanging = (schema.question_pools, schema.readings, schema.question_pairs)
+    with store.write() as connection:
+        connection.execute(schema.questions.delete().where(schema.questions.c.id == 1))
+        assert [count(connection, table) for table in (schema.question_vectors, *hanging)] == [1, 1, 1, 1]
+        connection.execute(schema.answers.delete())
+        assert (
+            count(connection, schema.answer_candidates) == count(connection, schema.candidate_documents) == 0
+        )
+        documents.delete(connection, document_id)
+        assert [count(connection, table) for table in (schema.signatures, *hanging)] == [0, 0, 0, 0]
+        assert count(connection, schema.question_vectors) == 1
 
 
 def test_a_write_that_raises_leaves_no_trace(store: Store) -> None:

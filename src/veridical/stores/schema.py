@@ -1,8 +1,10 @@
 """The one schema, in SQLAlchemy Core. Change it only together with a migration in ``stores/migrations``.
 
-Truth: ``settings``, ``documents``, ``passages``, ``feedback``, ``answers``, ``answer_documents``.
-Derived, and rebuilt from the truth at any time: ``vectors``, ``sentence_vectors``, ``neighbours``,
-``judgements``, ``trust``, ``state``. Offsets in ``judgements`` are into the passage.
+Truth: ``settings``, ``documents``, ``passages``, ``feedback``, ``questions``, ``answers`` and what an answer
+holds: ``answer_documents``, ``answer_candidates``, ``candidate_documents``.
+Derived, and rebuilt from the truth at any time: ``vectors``, ``sentence_vectors``, ``signatures``,
+``neighbours``, ``judgements``, ``question_vectors``, ``question_pools``, ``readings``, ``question_pairs``,
+``trust``, ``state``. Offsets in ``judgements``, ``readings`` and ``question_pairs`` are into the passage.
 """
 
 from __future__ import annotations
@@ -23,6 +25,10 @@ metadata = sa.MetaData(
 def _passage(name: str, *, index: bool = False) -> sa.Column[int]:
     cascade = sa.ForeignKey("passages.id", ondelete="CASCADE")
     return sa.Column(name, cascade, primary_key=True, index=index)
+
+
+def _question() -> sa.Column[int]:
+    return sa.Column("question_id", sa.ForeignKey("questions.id", ondelete="CASCADE"), primary_key=True)
 
 
 settings = sa.Table(
@@ -122,6 +128,7 @@ feedback = sa.Table(
     sa.Column("at", sa.String, nullable=False),
     sa.Column("answer_id", sa.Integer),
     sa.Column("undone_at", sa.String),
+    sa.Column("candidate", sa.Integer),  # number of the candidate answer that was judged, as in a1.2
     sqlite_autoincrement=True,
 )
 
@@ -146,6 +153,96 @@ answer_documents = sa.Table(
     sa.Column("key", sa.String, nullable=False, index=True),
     sa.Column("version", sa.String(64), nullable=False),
     sa.Column("cited", sa.Boolean(create_constraint=False), nullable=False),
+)
+
+answer_candidates = sa.Table(
+    "answer_candidates",
+    metadata,
+    sa.Column("answer_id", sa.ForeignKey("answers.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("weight", sa.Float, nullable=False),
+    sa.Column("probability", sa.Float, nullable=False),
+)
+
+candidate_documents = sa.Table(
+    "candidate_documents",
+    metadata,
+    sa.Column("answer_id", sa.Integer, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("key", sa.String, primary_key=True, index=True),
+    sa.Column("version", sa.String(64), nullable=False),
+    sa.Column("part", sa.Float, nullable=False),
+    sa.ForeignKeyConstraint(
+        ["answer_id", "number"],
+        ["answer_candidates.answer_id", "answer_candidates.number"],
+        ondelete="CASCADE",
+    ),
+)
+
+questions = sa.Table(
+    "questions",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("text_hash", sa.String(32), nullable=False, unique=True),  # whatever its case and spaces
+    sa.Column("origin", sa.String(16), nullable=False),  # asked, file
+    sa.Column("at", sa.String, nullable=False),
+    sa.Column("n_asked", sa.Integer, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+question_vectors = sa.Table(
+    "question_vectors",
+    metadata,
+    _question(),
+    sa.Column("encoder", sa.String, primary_key=True),
+    sa.Column("data", sa.LargeBinary, nullable=False),  # float16
+)
+
+question_pools = sa.Table(
+    "question_pools",
+    metadata,
+    _question(),
+    _passage("passage_id", index=True),
+    sa.Column("similarity", sa.Float, nullable=False),
+)
+
+readings = sa.Table(
+    "readings",
+    metadata,
+    _question(),
+    _passage("passage_id", index=True),
+    sa.Column("reader", sa.String, primary_key=True),
+    sa.Column("no_answer", sa.Float, nullable=False),
+    sa.Column("answers", sa.JSON, nullable=False),  # [[text, start, end, probability], ...]
+)
+
+question_pairs = sa.Table(
+    "question_pairs",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("low_passage", sa.ForeignKey("passages.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("high_passage", sa.ForeignKey("passages.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("question_id", sa.ForeignKey("questions.id", ondelete="CASCADE"), index=True),
+    sa.Column("question", sa.Text, nullable=False),
+    sa.Column("origin", sa.String(16), nullable=False),  # asked (also from a file), made
+    sa.Column("asker", sa.Integer),  # the passage of the two that a made question was made of
+    sa.Column("reader", sa.String, nullable=False),
+    sa.Column("support", sa.Float, nullable=False),
+    sa.Column("contradiction", sa.Float, nullable=False),
+    sa.Column("low_answer_start", sa.Integer),
+    sa.Column("low_answer_end", sa.Integer),
+    sa.Column("high_answer_start", sa.Integer),
+    sa.Column("high_answer_end", sa.Integer),
+    sa.UniqueConstraint("low_passage", "high_passage", "question", "reader"),
+)
+
+signatures = sa.Table(
+    "signatures",
+    metadata,
+    sa.Column("document_id", sa.ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("data", sa.LargeBinary, nullable=False),  # uint32, MinHash
 )
 
 trust = sa.Table(
