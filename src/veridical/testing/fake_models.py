@@ -8,8 +8,9 @@ from pathlib import Path
 from veridical.corpus.split import sentences
 from veridical.llm.base import LLM
 from veridical.nli.base import NLIModel
+from veridical.reading.base import Reader
 from veridical.settings import Settings
-from veridical.testing.fakes import NEUTRAL, HashEncoder, ScriptedNLI
+from veridical.testing.fakes import NEUTRAL, FakeReader, HashEncoder, ScriptedNLI
 from veridical.types import NLIResult, Span
 
 _NUMBER = re.compile(r"\d+")
@@ -24,19 +25,29 @@ class FakeModels:
     nli
         By default a `ScriptedNLI` that goes by numbers, see `by_numbers`.
     llm
-        By default there is none, so answers are extracted.
+        By default there is none.
+    reader
+        By default a `FakeReader`.
     """
 
-    def __init__(self, *, nli: NLIModel | None = None, llm: LLM | None = None) -> None:
+    def __init__(
+        self, *, nli: NLIModel | None = None, llm: LLM | None = None, reader: Reader | None = None
+    ) -> None:
         self.settings = Settings(models_dir=Path("no-models"), offline=True)
         self.encoder = HashEncoder()
         self._nli = nli or ScriptedNLI(by_numbers, name="numbers-1")
         self._llm = llm
+        self._reader = reader or FakeReader()
 
     def nli(self, spec: str) -> NLIModel:
         """The one backend, whatever it is called."""
         del spec
         return self._nli
+
+    def reader(self, spec: str) -> Reader:
+        """The one reader, whatever it is called."""
+        del spec
+        return self._reader
 
     def llm(self) -> LLM | None:
         """The language model, if one was given."""

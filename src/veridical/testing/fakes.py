@@ -1,4 +1,4 @@
-"""Stand-ins that need no model: an encoder of hashed words, and inference that a test scripts."""
+"""Stand-ins that need no model: hashed words for an encoder, scripted inference, a reader of words and values."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from veridical.corpus.split import sentences
+from veridical.reading.base import ReadAnswer, Reading
 from veridical.types import NLIResult
 
 Float32Array = npt.NDArray[np.float32]
 NEUTRAL = NLIResult(entailment=0.0, neutral=1.0, contradiction=0.0)
 _WORD = re.compile(r"\w+")
+_VALUE = re.compile(r"\d+(?:[.,:]\d+)*|[A-Z]\w*(?: [A-Z]\w*)*")
+_ASKING = {"which", "what", "when", "where", "whose", "does", "that", "have", "many", "much", "long", "with"}
 
 
 class HashEncoder:
@@ -65,3 +69,39 @@ class ScriptedNLI:
         self.n_calls += 1
         self.n_judged += len(pairs)
         return [NEUTRAL if self._decide is None else self._decide(*pair) for pair in pairs]
+
+
+class FakeReader:
+    """A ``Reader`` without a model: a passage answers if it holds the question's words.
+
+    Those are its words of four letters or more, without "which" and its like. The answer, at .9, is the first
+    number of the sentence that holds most of them, or else its first capitalised words after the beginning,
+    that the question does not hold. ``n_read`` counts the pairs read so far.
+    """
+
+    name = "fake-reader-1"
+
+    def __init__(self) -> None:
+        self.n_read = 0
+
+    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        """Put one question to passages."""
+        return self.read_pairs([(question, passage) for passage in passages])
+
+    def read_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
+        """Read each pair by the rule above."""
+        self.n_read += len(pairs)
+        return [_fake_reading(question, passage) for question, passage in pairs]
+
+
+def _fake_reading(question: str, passage: str) -> Reading:
+    asked = {word for word in _WORD.findall(question.lower()) if len(word) > 3} - _ASKING
+    if not asked or not asked <= set(_WORD.findall(passage.lower())):
+        return Reading((), 0.95)
+    sentence = max(sentences(passage), key=lambda s: len(asked & set(_WORD.findall(s.text.lower()))))
+    for match in _VALUE.finditer(sentence.text):
+        if match.group() not in question and (match.start() or match.group()[0].isdigit()):
+            start = sentence.start + match.start()
+            answer = ReadAnswer(match.group(), start, start + len(match.group()), 0.9)
+            return Reading((answer,), 0.05)
+    return Reading((), 0.95)
