@@ -1,4 +1,4 @@
-"""Stand-ins that need no model: hashed words for an encoder, scripted inference, a reader of words and values."""
+"""Stand-ins that need no model: an encoder of hashed words, scripted inference, a reader by rule."""
 
 from __future__ import annotations
 
