@@ -235,7 +235,13 @@ def test_what_hangs_on_a_question_an_answer_or_a_passage_goes_with_it(store: Sto
             pool = {"question_id": number, "passage_id": one}
             run(schema.question_pools.insert().values(**pool, similarity=0.5))
             run(schema.readings.insert().values(**pool, reader="r", no_answer=1.0, answers=[]))
-            verdict = {"question": f"Q{number}?", "origin": "asked", "support": 1.0, "contradiction": 0.0}
+            verdict = {
+                "question": f"Q{number}?",
+                "origin": "asked",
+                "asker": 0,
+                "support": 1.0,
+                "contradiction": 0.0,
+            }
             pair = {"question_id": number, "low_passage": one, "high_passage": two, "reader": "r"}
             run(schema.question_pairs.insert().values(**pair, **verdict))
         run(schema.signatures.insert().values(document_id=document_id, data=b""))

@@ -89,7 +89,7 @@ def test_merging_a_log_twice_changes_nothing_and_the_larger_count_stands(store: 
 
 
 def pair(low: int, high: int, **changes: object) -> QuestionPair:
-    base = QuestionPair(low, high, None, "Which port?", "asked", None, "r", 0.1, 0.8, 0, 3, 4, 8)
+    base = QuestionPair(low, high, None, "Which port?", "asked", 0, "r", 0.1, 0.8, 0, 3, 4, 8)
     return replace(base, **changes)  # type: ignore[arg-type]
 
 

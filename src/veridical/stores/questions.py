@@ -43,8 +43,8 @@ class QuestionPair(Record):
 
     ``low_passage < high_passage`` by id. ``origin`` is ``asked`` (``question_id`` is in the log) or ``made``:
     then passage ``asker``, one of the two, holds a sentence that answers the question, and only the other was
-    read. ``support`` and ``contradiction`` lie in [0, 1], with a sum of at most 1. The answers' offsets are
-    into the passages, ``None`` where one gives none.
+    read; else ``asker`` is 0. ``support`` and ``contradiction`` lie in [0, 1], with a sum of at most 1. The
+    answers' offsets are into the passages, ``None`` where one gives none.
     """
 
     low_passage: int
@@ -52,7 +52,7 @@ class QuestionPair(Record):
     question_id: int | None
     question: str
     origin: Literal["asked", "made"]
-    asker: int | None
+    asker: int
     reader: str
     support: float
     contradiction: float
@@ -223,7 +223,7 @@ def pairs(
 
 
 def put_pairs(connection: sa.Connection, found: Iterable[QuestionPair]) -> None:
-    """Store verdicts, in place of older ones of the same passages, question and reader."""
+    """Store verdicts, in place of older ones of the same passages, question, reader and asker."""
     rows = [{column.name: getattr(pair, column.name) for column in _PAIR} for pair in found]
     if rows:
         connection.execute(schema.question_pairs.insert().prefix_with("OR REPLACE"), rows)

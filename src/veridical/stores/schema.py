@@ -4,7 +4,8 @@ Truth: ``settings``, ``documents``, ``passages``, ``feedback``, ``questions``, `
 holds: ``answer_documents``, ``answer_candidates``, ``candidate_documents``.
 Derived, and rebuilt from the truth at any time: ``vectors``, ``sentence_vectors``, ``signatures``,
 ``neighbours``, ``judgements``, ``question_vectors``, ``question_pools``, ``readings``, ``question_pairs``,
-``trust``, ``state``. Offsets in ``judgements``, ``readings`` and ``question_pairs`` are into the passage.
+``made_questions``, ``trust``, ``state``. Offsets in ``judgements``, ``readings`` and ``question_pairs`` are
+into the passage.
 """
 
 from __future__ import annotations
@@ -227,7 +228,7 @@ question_pairs = sa.Table(
     sa.Column("question_id", sa.ForeignKey("questions.id", ondelete="CASCADE"), index=True),
     sa.Column("question", sa.Text, nullable=False),
     sa.Column("origin", sa.String(16), nullable=False),  # asked (also from a file), made
-    sa.Column("asker", sa.Integer),  # the passage of the two that a made question was made of
+    sa.Column("asker", sa.Integer, nullable=False),  # the passage a made question was made of; else 0
     sa.Column("reader", sa.String, nullable=False),
     sa.Column("support", sa.Float, nullable=False),
     sa.Column("contradiction", sa.Float, nullable=False),
@@ -235,7 +236,14 @@ question_pairs = sa.Table(
     sa.Column("low_answer_end", sa.Integer),
     sa.Column("high_answer_start", sa.Integer),
     sa.Column("high_answer_end", sa.Integer),
-    sa.UniqueConstraint("low_passage", "high_passage", "question", "reader"),
+    sa.UniqueConstraint("low_passage", "high_passage", "question", "reader", "asker"),
+)
+
+made_questions = sa.Table(
+    "made_questions",
+    metadata,
+    sa.Column("document_id", sa.ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("stamp", sa.String(32), nullable=False),  # of all that its questions were made from
 )
 
 signatures = sa.Table(

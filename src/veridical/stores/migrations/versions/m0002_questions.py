@@ -14,6 +14,13 @@ def upgrade() -> None:
     _questions()
     _pairs()
     op.create_table(
+        "made_questions",
+        sa.Column("document_id", sa.Integer(), nullable=False),
+        sa.Column("stamp", sa.String(length=32), nullable=False),
+        _cascade("made_questions", "document_id", "documents"),
+        sa.PrimaryKeyConstraint("document_id", name=op.f("pk_made_questions")),
+    )
+    op.create_table(
         "signatures",
         sa.Column("document_id", sa.Integer(), nullable=False),
         sa.Column("data", sa.LargeBinary(), nullable=False),
@@ -110,7 +117,7 @@ def _pairs() -> None:
         sa.Column("question_id", sa.Integer(), nullable=True),
         sa.Column("question", sa.Text(), nullable=False),
         sa.Column("origin", sa.String(length=16), nullable=False),
-        sa.Column("asker", sa.Integer(), nullable=True),
+        sa.Column("asker", sa.Integer(), nullable=False),
         sa.Column("reader", sa.String(), nullable=False),
         sa.Column("support", sa.Float(), nullable=False),
         sa.Column("contradiction", sa.Float(), nullable=False),
@@ -123,7 +130,12 @@ def _pairs() -> None:
         _cascade("question_pairs", "question_id", "questions"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_question_pairs")),
         sa.UniqueConstraint(
-            "low_passage", "high_passage", "question", "reader", name=op.f("uq_question_pairs_low_passage")
+            "low_passage",
+            "high_passage",
+            "question",
+            "reader",
+            "asker",
+            name=op.f("uq_question_pairs_low_passage"),
         ),
     )
     for column in ("low_passage", "high_passage", "question_id"):
