@@ -226,6 +226,6 @@ def test_a_lost_approximate_index_counts_as_none(store: Store, monkeypatch: pyte
 
 @needs_usearch
 def test_the_approximate_index_and_the_encoder_live_in_one_process() -> None:
-    code = "from veridical.index.dense import _usearch; _usearch(8); import onnxruntime; print('alive')"
+    code = "from veridical.index.dense import ann_index; ann_index(8); import onnxruntime; print('alive')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "alive"), done.stderr

@@ -174,7 +174,14 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _usearch(dimensions: int) -> Any:
+def ann_index(dimensions: int) -> Any:
+    """An empty index for approximate search by cosine.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``ann`` is not installed.
+    """
     import onnxruntime  # noqa: F401 - loaded after usearch, it kills the process (usearch 2.26, onnxruntime 1.32)
 
     try:
@@ -185,12 +192,12 @@ def _usearch(dimensions: int) -> Any:
 
 
 def _build_ann(ids: IntArray, vectors: Float32Array, path: Path) -> None:
-    index = _usearch(vectors.shape[1])
+    index = ann_index(vectors.shape[1])
     index.add(ids.astype(np.uint64), vectors)
     index.save(str(path))
 
 
 def _open_ann(path: Path, dimensions: int) -> Any:
-    index = _usearch(dimensions)
+    index = ann_index(dimensions)
     index.view(str(path))
     return index

@@ -3,9 +3,9 @@
 Truth: ``settings``, ``documents``, ``passages``, ``feedback``, ``questions``, ``answers`` and what an answer
 holds: ``answer_documents``, ``answer_candidates``, ``candidate_documents``.
 Derived, and rebuilt from the truth at any time: ``vectors``, ``sentence_vectors``, ``signatures``,
-``neighbours``, ``judgements``, ``question_vectors``, ``question_pools``, ``readings``, ``question_pairs``,
-``made_questions``, ``trust``, ``state``. Offsets in ``judgements``, ``readings`` and ``question_pairs`` are
-into the passage.
+``passage_keys``, ``neighbours``, ``judgements``, ``question_vectors``, ``question_pools``, ``readings``,
+``question_pairs``, ``made_questions``, ``trust``, ``state``. Offsets in ``judgements``, ``readings`` and
+``question_pairs`` are into the passage.
 """
 
 from __future__ import annotations
@@ -92,6 +92,14 @@ sentence_vectors = sa.Table(
     _passage("passage_id"),
     sa.Column("encoder", sa.String, primary_key=True),
     sa.Column("data", sa.LargeBinary, nullable=False),  # float16, one row a sentence in order
+)
+
+passage_keys = sa.Table(
+    "passage_keys",
+    metadata,
+    _passage("passage_id"),
+    sa.Column("version", sa.String, nullable=False),
+    sa.Column("data", sa.LargeBinary, nullable=False),  # int64, hashes of the names, numbers and dates in it
 )
 
 neighbours = sa.Table(

@@ -27,6 +27,14 @@ def upgrade() -> None:
         _cascade("signatures", "document_id", "documents"),
         sa.PrimaryKeyConstraint("document_id", name=op.f("pk_signatures")),
     )
+    op.create_table(
+        "passage_keys",
+        sa.Column("passage_id", sa.Integer(), nullable=False),
+        sa.Column("version", sa.String(), nullable=False),
+        sa.Column("data", sa.LargeBinary(), nullable=False),
+        _cascade("passage_keys", "passage_id", "passages"),
+        sa.PrimaryKeyConstraint("passage_id", name=op.f("pk_passage_keys")),
+    )
 
 
 def _cascade(table: str, column: str, other: str) -> sa.ForeignKeyConstraint:
