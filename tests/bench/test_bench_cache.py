@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from veridical.bench import cache
 from veridical.reading.base import NOTHING, ReadAnswer, Reading
 
@@ -47,3 +49,12 @@ def test_a_line_that_was_cut_off_is_read_again(tmp_path: Path) -> None:
     assert cache.readings(tmp_path, reader, [("who?", "Ann ran.")]) == found
     assert len(reader.asked) == 2
     assert cache.readings(tmp_path, reader, [("who?", "Ann ran.")]) == found
+
+
+def test_two_runs_that_share_a_table_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "table.npz"
+    ours, theirs = cache.Table(path, 2), cache.Table(path, 2)
+    ours.put(["a"], np.ones((1, 2), dtype=np.float32))
+    theirs.put(["b"], np.zeros((1, 2), dtype=np.float32))
+    assert cache.Table(path, 2).get(["a", "b"]).tolist() == [[1, 1], [0, 0]]
+    assert theirs.missing(["a", "b", "c"]) == [2]

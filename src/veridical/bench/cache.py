@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -45,9 +46,12 @@ class Table:
         self.path = path
         self._rows: dict[str, npt.NDArray[np.float32]] = {}
         self._width = width
-        if path.is_file():
-            with np.load(path) as stored:
-                self._rows = dict(zip(stored["keys"].tolist(), stored["rows"], strict=True))
+        self._load()
+
+    def _load(self) -> None:
+        if self.path.is_file():
+            with np.load(self.path) as stored:
+                self._rows |= zip(stored["keys"].tolist(), stored["rows"], strict=True)
 
     def missing(self, keys: Sequence[str]) -> list[int]:
         """Return the places of the keys that have no row yet, each key once."""
@@ -55,10 +59,11 @@ class Table:
         return sorted(place for name, place in first.items() if name not in self._rows)
 
     def put(self, keys: Sequence[str], rows: npt.NDArray[np.float32]) -> None:
-        """Add rows and save."""
-        self._rows.update(zip(keys, rows, strict=True))
+        """Add rows and save, with what another run may have added meanwhile."""
+        self._load()
+        self._rows |= zip(keys, rows, strict=True)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        part = self.path.with_suffix(".part.npz")
+        part = self.path.with_suffix(f".{os.getpid()}.part.npz")
         np.savez(part, keys=np.array(list(self._rows)), rows=np.stack(list(self._rows.values())))
         part.replace(self.path)
 
