@@ -60,6 +60,11 @@ def test_answers_that_mean_the_same_are_one_candidate_with_all_its_witnesses() -
     assert board.status == "answered"
 
 
+def test_a_candidate_is_named_without_what_its_witness_denies() -> None:
+    best = build_board(QUESTION, [read(1, ("Anna Berg, not Carl Dunn", 0.9))]).best
+    assert best is not None and best.text == "Anna Berg"
+
+
 def test_a_weight_is_trust_times_reading_times_relevance() -> None:
     found = weights(
         [

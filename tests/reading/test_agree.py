@@ -47,6 +47,14 @@ SAME_THING = [
     ("$5 million", "5 million dollars"),
     ("5%", "5 percent"),
     ("no", "it is not"),
+    ("Henry, not Shearer", "Henry"),
+    ('"12", not "18"', "twelve"),
+    ("October 29 , 2017", "October 29, 2017"),
+    ("Gregor Mendel Gregor Johann Mendel", "Gregor Mendel"),
+    ("paso doble", "Pasodoble"),
+    ("world war ii", "World War 2"),
+    ("Vincent van Gogh", "van Gogh"),
+    ("Phillip", "Philip"),
 ]
 DIFFERENT_THINGS = [
     ("London", "Paris"),
@@ -74,8 +82,17 @@ DIFFERENT_THINGS = [
     ("guilty", "not guilty"),
     ("three", "four"),
     ("1932", "London"),
+    ("Henry, not Shearer", "Shearer"),
+    ("October 29 , 2017", "October 30, 2017"),
+    ("President", "Vice President"),
+    ("world war ii", "world war i"),
 ]
-UNCLEAR = [("blue", "dark blue"), ("over 100", "120")]
+UNCLEAR = [
+    ("blue", "dark blue"),
+    ("over 100", "120"),
+    ("from 1665 to 1666", "1665"),
+    ("Roger Nichols and Paul Williams", "Paul Williams"),
+]
 
 ANSWERS = st.one_of(
     st.text(max_size=30),
@@ -104,6 +121,13 @@ def test_what_the_question_says_already_sets_no_answers_apart() -> None:
     )
     assert (
         agreement("obama", "barack obama") < SAME <= agreement("obama", "barack obama", question="Who won?")
+    )
+
+    country = "In which country is it?"
+    assert (
+        agreement("France", "southern France")
+        < SAME
+        <= agreement("France", "southern France", question=country)
     )
 
 

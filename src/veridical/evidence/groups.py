@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from veridical.reading.agree import SAME, agreement
+from veridical.reading.said import asserted
 from veridical.reading.squad import normalise, token_f1
+
+_QUOTES = " \"'“”‘’„«»"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +89,13 @@ def form_of(weighted: Sequence[tuple[str, float]]) -> str:
     Returns
     -------
     str
-        One of the texts. Of forms that differ in case and punctuation only, the heaviest.
+        One of the texts, without what it denies ("X, not Y") and without quotation marks around. Of forms
+        that differ in case and punctuation only, the heaviest.
     """
     by_form: dict[str, float] = {}
     spelt: dict[str, dict[str, float]] = {}
-    for text, weight in sorted(weighted):
+    for raw, weight in sorted(weighted):
+        text = asserted(raw).strip(_QUOTES) or raw
         form = normalise(text) or text
         by_form[form] = by_form.get(form, 0.0) + weight
         spellings = spelt.setdefault(form, {})

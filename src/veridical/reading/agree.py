@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import lru_cache
 
 from veridical.nli.dates import When, compare_dates
-from veridical.nli.lexicon import KINDS, OPPOSITES, STOPWORDS, stem
+from veridical.nli.lexicon import KINDS, OPPOSITES, STOPWORDS, stem, word_list
 from veridical.nli.quantities import Quantity, compare_quantities
-from veridical.reading.said import GENERIC, Said, Word, is_maker, said
+from veridical.reading.said import GENERIC, WITHIN, Said, Word, makes_another, said
 
 #: Agreement at or above which two answers count as one, and at or below which as two.
 SAME, DIFFERENT = 0.75, 0.3
@@ -16,18 +17,29 @@ SAME, DIFFERENT = 0.75, 0.3
 _EXACT_KINDS = ("count:", "ordinal")
 _NEARLY = 0.95
 _GENERIC_WEIGHT = 0.5
-_UNCLEAR = 0.6
+_UNCLEAR, _MORE = 0.6, 0.7
 _ROUNDING = 1e-9
+_PEOPLE = frozenset(
+    word_list(
+        """person people man woman actor actress singer artist painter author writer poet composer musician
+        rapper comedian scientist physicist chemist mathematician inventor explorer president minister king
+        queen emperor politician leader general player footballer boxer golfer athlete sportsman cricketer
+        jockey driver director philosopher"""
+    )
+)
+_DOUBLED = re.compile(r"(.)\1")
+_COUNTRIES = frozenset(word_list("country nation state province county continent"))
 
 
 def agreement(left: str, right: str, *, question: str = "") -> float:
     """Say how far two answers mean the same.
 
-    Compared in this order: the normalised texts; yes against no, and a negated answer against the plain one;
-    dates at the precision that they share; numbers, exactly where bare and within their rounding where they
-    have a unit or a scale; then names and words, with initials, acronyms, titles and surnames. What one says
-    beyond the other counts by its share, ``0.2 + 0.8 shared / all`` (in words), unless it is an aside
-    ("Paris, France"), the rest of a person's name, or said in the question already.
+    What an answer denies ("X, not Y") is no part of it. Compared are, in this order: the normalised texts; yes
+    against no, and a negated answer against the plain one; dates at the precision that they share; numbers,
+    exactly where bare and within their rounding where they have a unit or a scale; then names and words, with
+    initials, acronyms, titles and surnames. What one says beyond the other counts by its share,
+    ``0.2 + 0.8 shared / all`` (in words), unless it is an aside ("Paris, France"), the rest of a person's
+    name, or said in the question already.
 
     Parameters
     ----------
@@ -57,7 +69,7 @@ def _agreement(left: str, right: str, question: str) -> float:
     a, b = said(left), said(right)
     if not left.strip() or not right.strip():
         return 0.0
-    if left == right or (a.key and a.key == b.key):
+    if left == right or (a.key and a.key.replace(" ", "") == b.key.replace(" ", "")):
         return 1.0
     if not a.key or not b.key:
         return 0.0
@@ -71,11 +83,19 @@ def _agreement(left: str, right: str, question: str) -> float:
 
 @lru_cache(maxsize=4096)
 def _asked(question: str) -> frozenset[str]:
-    """Stems of the question's content words, and "who" if it asks for a person."""
+    """Stems of the question's content words, and what it asks for, if that is a person or a country."""
     words = [word.strip("?.,!'\"").lower() for word in question.split()]
     found = {stem(word) for word in words if word and word not in STOPWORDS}
-    if {"who", "whom", "whose"}.intersection(words):
+    kinds = {
+        word
+        for before, *near in zip(words, words[1:], words[2:], [*words[3:], ""], strict=False)
+        if before in ("what", "which")
+        for word in near
+    }
+    if {"who", "whom", "whose"}.intersection(words) or not kinds.isdisjoint(_PEOPLE):
         found.add("?who")
+    elif not kinds.isdisjoint(_COUNTRIES):
+        found.add("?country")
     return frozenset(found)
 
 
@@ -107,10 +127,7 @@ def _values_and_words(a: Said, b: Said, asked: frozenset[str]) -> float:
     values = _values(a, b)
     if values == 0 or not (a.words and b.words):
         return values * _rest(a, b, asked)
-    words = _words(a, b, asked)
-    if a.quantities and b.quantities and not (a.dates or b.dates):
-        words = max(words, _UNCLEAR)  # "12 people", "12 men and women"
-    return min(values, max(words, DIFFERENT))
+    return min(values, max(_words(a, b, asked), DIFFERENT))
 
 
 def _rest(a: Said, b: Said, asked: frozenset[str]) -> float:
@@ -122,9 +139,10 @@ def _rest(a: Said, b: Said, asked: frozenset[str]) -> float:
 
 def _values(a: Said, b: Said) -> float:
     if a.dates and b.dates:
-        best = max(_dates(x, y) for x in a.dates for y in b.dates)
+        few, many = sorted((a.dates, b.dates), key=len)
+        worst = min(max(_dates(x, y) for y in many) for x in few)
         others = _numbers_agree(a, b) if a.numbers and b.numbers else 1.0
-        return min(best, others)
+        return min(worst, others, _MORE if len(few) < len(many) else 1.0)
     if a.dates or b.dates:
         dated, other = (a, b) if a.dates else (b, a)
         years = {str(when.first) for when in dated.dates if when.first == when.last and when.month is None}
@@ -153,7 +171,7 @@ def _numbers_agree(a: Said, b: Said) -> float:
         return 1.0 if a.numbers == b.numbers else 0.9 if a.numbers & b.numbers else 0.0
     worst = min(max(_quantities(x, y, a, b) for y in many.quantities) for x in few.quantities)
     whole = len(few.quantities) == len(many.quantities)
-    return worst if whole else min(worst, 0.7)
+    return worst if whole else min(worst, _MORE)
 
 
 def _quantities(x: Quantity, y: Quantity, a: Said, b: Said) -> float:
@@ -205,34 +223,34 @@ def _contained(
     small: Said, big: Said, more: list[Word], matched: float, asked: frozenset[str], extra: float
 ) -> float:
     """One says all that the other says, and ``more``."""
-    new = [word for word in more if word.stem not in asked]
+    new = [word for word in more if big.is_list or word.stem not in asked]
     if not extra:
         if not new or (big.head and big.head == small.stems):
             return _NEARLY
-        if big.all_names and small.all_names and not any(word.stem in GENERIC for word in new):
+        if "?country" in asked and all(word.plain in WITHIN or word.stem in big.head for word in new):
+            return 0.85  # "southern France", "Lyon, France"
+        if not big.is_list and not any(word.stem in GENERIC for word in new):
             named = _part_of_name(small, big, "?who" in asked)
             if named is not None:
                 return named
-        if "?who" in asked and len(big.words) <= 4 and big.words[-1].stem in small.stems:
-            return 0.9
     weight = extra + sum(_GENERIC_WEIGHT if word.stem in GENERIC else 1.0 for word in new)
     return 0.2 + 0.8 * matched / (matched + weight)
 
 
 def _part_of_name(small: Said, big: Said, who: bool) -> float | None:
     """A surname or a given name against the full name; None where neither is likely."""
-    if len(big.words) > 4:
+    if len(big.words) > 4 or big.head or not (who or (big.all_names and small.all_names)):
         return None
+    if any(makes_another(word.plain, who) for word in big.words if word.stem not in small.stems):
+        return DIFFERENT
     first, last = big.words[0].stem in small.stems, big.words[-1].stem in small.stems
     if first and last:
         return _NEARLY  # only middle names are missing
     if last:
-        if any(is_maker(word.plain) for word in big.words if word.stem not in small.stems) and not who:
-            return DIFFERENT
         return _NEARLY if who else 0.85
-    if first:
-        return 0.85 if who else 0.65
-    return None
+    if first and (len(small.words) > 1 or who):
+        return 0.85
+    return 0.65 if first else None
 
 
 def _overlap(left: list[Word], right: list[Word], matched: float) -> float:
@@ -307,7 +325,11 @@ def _initial(short: Word, long: Word) -> bool:
 
 def _spelt_alike(a: str, b: str) -> bool:
     """Whether two longer words look like two spellings of one: one letter apart, or only in vowels."""
-    if a[0] != b[0] or min(len(a), len(b)) < 6 or abs(len(a) - len(b)) > 2:
+    if a[0] != b[0] or min(len(a), len(b)) < 5 or abs(len(a) - len(b)) > 2:
+        return False
+    if _DOUBLED.sub(r"\1", a) == _DOUBLED.sub(r"\1", b):
+        return True
+    if min(len(a), len(b)) < 6:
         return False
     bones = ["".join(c for c in word if c not in "aeiouy") for word in (a, b)]
     if bones[0] == bones[1] and len(bones[0]) >= 4:

@@ -15,7 +15,14 @@ from veridical.nli.quantities import Quantity, read_quantities
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*[+#]*|\d+(?:[.,:]\d+)*|[$€£¥%]")
 _DOTTED = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]\.\s?){2,}(?![^\W\d_]\b)|(?<![^\W\d_])(?:[^\W\d_]\.){2,}")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-‐‑–](?=[^\W\d_])")
-_ASIDE = re.compile(r"\s*[,(;:]|\s[-–—]\s")
+_ASIDE = re.compile(r"\s*[,(;:]|\s[-–—]\s|(?<=[^\W\d_]{4})[.!?][\"']*\s")
+_DENIED = re.compile(
+    r"[,;]?[\"'”\s]+(?:and\s+|but\s+)?(?:not|rather\s+than|instead\s+of|as\s+opposed\s+to|and\s+not|contrary\s+to)"
+    r"\s[^.,;]*",
+    re.IGNORECASE,
+)
+_SPACED = re.compile(r"\s+(?=[,.;])")
+_NUMBER_SIGN = re.compile(r"\bNo\.\s?(?=\d)", re.IGNORECASE)
 _LISTED = re.compile(r"\b(?:and|or)\b|&")
 _SPREAD = re.compile(r"\bto\b|\bor\b|\d\s*[-–—]\s*\d", re.IGNORECASE)
 
@@ -58,9 +65,19 @@ GENERIC = frozenset(
 _MAKERS = frozenset(
     word_list(
         """new north south east west northern southern eastern western central upper lower greater lesser
-        great little big old san santa los las el la saint fort port mount lake non anti vice"""
+        great little big old san santa los las el la saint fort port mount lake"""
     )
 )
+_UNDOERS = frozenset(word_list("vice deputy assistant acting former ex co non anti half step pseudo"))
+#: Words that say where in a country something lies.
+WITHIN = frozenset(
+    word_list(
+        """north south east west northern southern eastern western central northeast northwest southeast
+        southwest northeastern northwestern southeastern southwestern upper lower coast coastal border part
+        region area centre center middle heart inland interior"""
+    )
+)
+_PARTICLES = frozenset(word_list("van von der den de del della da di du dos la le el al bin ibn ben st"))
 _HEDGES = frozenset(
     word_list(
         """about around approximately roughly nearly almost circa some estimated over under early late mid
@@ -163,6 +180,7 @@ class Said:
     half_day: str
     below_zero: bool
     all_names: bool
+    is_list: bool
 
     @property
     def has_values(self) -> bool:
@@ -173,7 +191,8 @@ class Said:
 @lru_cache(maxsize=65_536)
 def said(text: str) -> Said:
     """Read an answer; never fails, whatever the text."""
-    plain = _without_accents(text)
+    plain = asserted(_SPACED.sub("", _without_accents(text)))
+    plain = _NUMBER_SIGN.sub("number ", plain)
     plain = _DOTTED.sub(lambda match: re.sub(r"[.\s]", "", match[0]) + " ", plain)
     plain = _HYPHEN.sub(" ", plain)
     if any(char.isdigit() for char in plain):
@@ -190,7 +209,7 @@ def said(text: str) -> Said:
     if len(quantities) > 1 and not _SPREAD.search(plain):
         quantities = _summed(quantities)
     below_zero = bool(_BELOW_ZERO.search(plain))
-    key = _key(match[0] for match in tokens)
+    key = _once(_key(match[0] for match in tokens))
     stems = frozenset(word.stem for word in words)
     return Said(
         key=f"-{key}" if below_zero else _known().get(key, key),
@@ -206,12 +225,26 @@ def said(text: str) -> Said:
         below_zero=below_zero,
         half_day=next((flag for flag in ("a.m", "p.m") if flag in flags), ""),
         all_names=bool(words) and all(word.is_name for word in words),
+        is_list=bool(_LISTED.search(plain)) or plain.count(",") > 1,
     )
 
 
-def is_maker(word: str) -> bool:
-    """Whether a word in front makes another name of a name: York and New York are two places."""
-    return word in _MAKERS
+def makes_another(word: str, who: bool) -> bool:
+    """Whether a word in front makes another name of a name, as in New York or Vice President."""
+    return word in _UNDOERS or (word in _MAKERS and not who)
+
+
+def asserted(text: str) -> str:
+    """Return a text without what it denies ("X, not Y"), if it says anything else."""
+    kept = _DENIED.sub(" ", text) if len(text) > 8 else text
+    return kept if any(char.isalnum() for char in kept) else text
+
+
+def _once(key: str) -> str:
+    """A text that says the same twice over, as titles and first lines do, said once."""
+    words = key.split(" ")
+    half = len(words) // 2
+    return " ".join(words[:half]) if half and words[:half] == words[half:] else key
 
 
 def _without_accents(text: str) -> str:
@@ -261,9 +294,10 @@ def _sorted_out(
             continue
         low = part.casefold().removesuffix("'s").replace("'", "")
         low = _SHORT.get(low, low)
-        if part in _ROMAN and place and tokens[place - 1][0][0].isupper():
-            numbers.add(_ROMAN[part])
-        elif low in _SMALL_NUMBERS and (low != "one" or len(tokens) == 1):
+        last = place == len(tokens) - 1
+        if place and _is_roman(part, tokens[place - 1][0], last):
+            numbers.add(_ROMAN[part.upper()])
+        elif low in _SMALL_NUMBERS and (low != "one" or last):
             numbers.add(_SMALL_NUMBERS[low])
         elif low in _ORDINALS:
             numbers.add(_ORDINALS[low])
@@ -276,16 +310,25 @@ def _sorted_out(
         elif numbers and _is_unit(low):
             continue
         elif low not in STOPWORDS and low not in _OTHER_NUMBERS and low not in _HEDGES:
-            words.append(Word(stem(low), low, part[0].isupper(), is_acronym=False))
+            particle = low in _PARTICLES and not last and tokens[place + 1][0][0].isupper()
+            words.append(Word(stem(low), low, part[0].isupper() or particle, is_acronym=False))
         elif part[0].isupper() and place and low not in ("the", "a", "an", "of", "and", "in", "on", "for"):
             words.append(Word(low, low, is_name=True, is_acronym=False))
     return _without_titles(words), numbers, flags
 
 
+def _is_roman(part: str, before: str, last: bool) -> bool:
+    """Whether a word is a roman numeral: in capitals after a name, in lower case last or longer than one."""
+    if part.upper() not in _ROMAN:
+        return False
+    return before[0].isupper() if part.isupper() else part.islower() and (last or len(part) > 1)
+
+
 def _without_titles(words: list[Word]) -> list[Word]:
     while len(words) > 1 and words[0].plain in TITLES and words[1].is_name:
         words = words[1:]
-    return words
+    seen: set[str] = set()
+    return [word for word in words if not (word.stem in seen or seen.add(word.stem))]  # type: ignore[func-returns-value]
 
 
 def _plain_number(token: str) -> str:
