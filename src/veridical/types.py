@@ -368,7 +368,11 @@ class IngestReport(Record):
 
 @dataclass(frozen=True, slots=True)
 class BuildReport(Record):
-    """What a build did and what it cost, stage by stage (seconds, and how many of how many were redone)."""
+    """What a build did and what it cost, stage by stage (seconds, and how many of how many were redone).
+
+    ``n_questions`` are in the query log, ``n_made`` were made of the passages themselves; ``n_read`` passages
+    were newly read for either, and ``n_question_pairs`` passage pairs agree or clash by what they answer.
+    """
 
     n_documents: int
     n_passages: int
@@ -380,6 +384,10 @@ class BuildReport(Record):
     n_supersedes: int
     n_sources: int
     method: str
+    n_questions: int = 0
+    n_made: int = 0
+    n_read: int = 0
+    n_question_pairs: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
     estimate_only: bool = False
     notes: tuple[str, ...] = ()

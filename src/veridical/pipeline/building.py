@@ -1,4 +1,4 @@
-"""Building: vectors, indexes, neighbours, judgements and trust, each redone only where something changed.
+"""Building: vectors, indexes, neighbours, judgements, questions and trust, each redone only where it must.
 
 Every stage commits in small steps, so that a build that is killed goes on where it stopped.
 """
@@ -10,52 +10,87 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import sqlalchemy as sa
 
+from veridical.errors import InputError
 from veridical.graph import candidates
 from veridical.graph.build import load_graph
 from veridical.graph.entailment import judge_both_ways, sentence_texts
 from veridical.index import bm25, dense
-from veridical.index.encoder import TextEncoder
+from veridical.index.encoder import Float32Array, TextEncoder
 from veridical.methods.base import Method
 from veridical.nli.base import NLIModel
-from veridical.pipeline import beliefs
+from veridical.pipeline import beliefs, learning
 from veridical.pipeline.progress import Stages
-from veridical.stores import Store, derived, documents, schema, values
+from veridical.reading.base import Reader
+from veridical.stores import Store, derived, documents, questions, schema, values
 from veridical.stores.documents import index_text
 from veridical.types import BuildReport
 
 ENCODE_BATCH = 64
 JUDGE_BATCH = 512
+MAX_MADE = 100
 # Seconds on two cores, measured on 120-word passages; a build replaces them by what it sees itself.
 _SECONDS_PER_PASSAGE = 0.025
 _SECONDS_PER_PAIR = 0.002
+_SECONDS_PER_READ = 0.015
 _PAIRS_PER_PASSAGE = 7.0
 _NO_SOURCES = (
     "No document has a source, so feedback on one says nothing of others from the same place. Ingest a "
     "folder per source ('veridical ingest handbook/ wiki/'), or give JSONL records a 'source' or a 'url'."
 )
 
+IntArray = npt.NDArray[np.int64]
+
 
 @dataclass(frozen=True)
-class Work:
-    """How much there is to do."""
+class Vectors:
+    """Every passage: ids, ascending, and documents, both of shape (p,), and unit vectors of shape (p, d)."""
 
-    n_embed: int
-    n_pairs: int
-    n_lexical: int
+    ids: IntArray
+    owner: IntArray
+    rows: Float32Array
 
 
-def run(store: Store, encoder: TextEncoder, nli: NLIModel, method: Method, stages: Stages) -> BuildReport:
+@dataclass(frozen=True)
+class Parts:
+    """What a build works with; ``n_made`` is how many questions a document puts to its neighbours."""
+
+    encoder: TextEncoder
+    nli: NLIModel
+    reader: Reader
+    method: Method
+    n_made: int
+
+
+def check_made(value: int | str) -> int:
+    """Return how many questions a document puts to its neighbours, or raise InputError if it can be none."""
+    try:
+        n_made = int(value)
+    except ValueError:
+        n_made = -1
+    if not 0 <= n_made <= MAX_MADE:
+        raise InputError(
+            f"A document cannot put {value} questions to its neighbours.",
+            f"Give a number from 0 to {MAX_MADE}.",
+        )
+    return n_made
+
+
+def run(store: Store, parts: Parts, stages: Stages) -> BuildReport:
     """Bring everything that is derived up to date."""
+    encoder, nli, reader, method = parts.encoder, parts.nli, parts.reader, parts.method
     with stages.run("lexical index", bm25.n_behind(store), "passages") as progress:
         bm25.sync(store, on_progress=progress.advance)
     n_embedded = _embed(store, encoder, stages)
     with stages.run("dense index"):
         _refresh_dense(store, encoder, changed=n_embedded > 0)
     with stages.run("neighbours"):
-        pairs = _neighbours(store, encoder)
+        vectors = _vectors(store, encoder)
+        pairs = _neighbours(store, vectors)
     n_judged = _judge(store, encoder, nli, pairs, stages)
+    learned = learning.update(store, encoder, reader, vectors.ids, vectors.rows, stages)
     with stages.run("trust"), store.write() as connection:
         # Judgements of an earlier model stand until those of this one are complete.
         outdated = derived.judged_pairs(connection, nli.name) - set(pairs)
@@ -65,8 +100,16 @@ def run(store: Store, encoder: TextEncoder, nli: NLIModel, method: Method, stage
         values.set_state(connection, "built", "yes")
         values.set_state(connection, "nli_shares", json.dumps(getattr(nli, "shares", None)))
         counts = documents.count(connection)
+        n_question_pairs = questions.n_pairs(connection)
     graph = loaded.graph
-    _remember_rates(store, stages, n_embedded, n_judged)
+    _remember_rates(
+        store,
+        [
+            ("rate:embed", n_embedded, stages.seconds["embedding"]),
+            ("rate:pair", n_judged, stages.seconds["relations"]),
+            ("rate:read", learned.n_read, stages.seconds["questions"]),
+        ],
+    )
     return BuildReport(
         n_documents=graph.n_documents,
         n_passages=counts["passages"],
@@ -78,13 +121,17 @@ def run(store: Store, encoder: TextEncoder, nli: NLIModel, method: Method, stage
         n_supersedes=len(graph.later),
         n_sources=graph.n_sources,
         method=method.name,
+        n_questions=learned.n_questions,
+        n_read=learned.n_read,
+        n_question_pairs=n_question_pairs,
         seconds=dict(stages.seconds),
         notes=(_NO_SOURCES,) if graph.n_documents and not graph.n_sources else (),
     )
 
 
-def estimate(store: Store, encoder: TextEncoder, nli: NLIModel, method: Method) -> BuildReport:
+def estimate(store: Store, parts: Parts, *, n_more_questions: int = 0) -> BuildReport:
     """Say what a build would do and about how long it would take, without doing it."""
+    encoder, nli, reader, method = parts.encoder, parts.nli, parts.reader, parts.method
     with store.read() as connection:
         counts = documents.count(connection)
         n_embed = len(derived.without_vectors(connection, encoder.name))
@@ -92,6 +139,8 @@ def estimate(store: Store, encoder: TextEncoder, nli: NLIModel, method: Method) 
         known = derived.judged_pairs(connection, nli.name)
         embed_rate = float(values.state(connection, "rate:embed", str(_SECONDS_PER_PASSAGE)))
         pair_rate = float(values.state(connection, "rate:pair", str(_SECONDS_PER_PAIR)))
+        read_rate = float(values.state(connection, "rate:read", str(_SECONDS_PER_READ)))
+        n_questions, n_read = learning.behind(connection, reader.name, counts["passages"], n_more_questions)
     n_pairs = sum(pair not in known for pair in pairs) + round(n_embed * _PAIRS_PER_PASSAGE)
     return BuildReport(
         n_documents=counts["documents"],
@@ -104,7 +153,13 @@ def estimate(store: Store, encoder: TextEncoder, nli: NLIModel, method: Method) 
         n_supersedes=0,
         n_sources=counts["sources"],
         method=method.name,
-        seconds={"embedding": n_embed * embed_rate, "relations": n_pairs * pair_rate},
+        n_questions=n_questions,
+        n_read=n_read,
+        seconds={
+            "embedding": n_embed * embed_rate,
+            "relations": n_pairs * pair_rate,
+            "questions": n_read * read_rate,
+        },
         estimate_only=True,
         notes=("No language model is called and nothing leaves this machine.",),
     )
@@ -166,18 +221,24 @@ def _refresh_dense(store: Store, encoder: TextEncoder, *, changed: bool) -> None
         dense.rebuild(store, encoder.name)
 
 
-def _neighbours(store: Store, encoder: TextEncoder) -> list[tuple[int, int]]:
+def _vectors(store: Store, encoder: TextEncoder) -> Vectors:
     with store.read() as connection:
-        ids, vectors = derived.all_vectors(connection, encoder.name)
-        passages, known = schema.passages, derived.neighbours(connection)
-        rows = connection.execute(sa.select(passages.c.id, passages.c.document_id)).all()
-    document_of = {row[0]: row[1] for row in rows}
-    live = np.array([document_of.get(int(i), -1) for i in ids], dtype=np.int64)
-    ids, vectors, owner = ids[live >= 0], vectors[live >= 0], live[live >= 0]
-    changed = candidates.update_neighbours(ids, owner, vectors, known)
+        ids, rows = derived.all_vectors(connection, encoder.name)
+        table = schema.passages
+        rows_of = connection.execute(sa.select(table.c.id, table.c.document_id)).all()
+    document_of = {row.id: row.document_id for row in rows_of}
+    owner = np.array([document_of.get(int(i), -1) for i in ids], dtype=np.int64)
+    live = owner >= 0
+    return Vectors(ids[live], owner[live], rows[live])
+
+
+def _neighbours(store: Store, vectors: Vectors) -> list[tuple[int, int]]:
+    with store.read() as connection:
+        known = derived.neighbours(connection)
+    changed = candidates.update_neighbours(vectors.ids, vectors.owner, vectors.rows, known)
     with store.write() as connection:
         derived.put_neighbours(connection, changed)
-    return candidates.candidate_pairs(candidates.merged(known, changed, ids.tolist()))
+    return candidates.candidate_pairs(candidates.merged(known, changed, vectors.ids.tolist()))
 
 
 def _judge(
@@ -200,12 +261,9 @@ def _judge(
     return len(todo)
 
 
-def _remember_rates(store: Store, stages: Stages, n_embedded: int, n_judged: int) -> None:
-    rates: list[tuple[str, int, str]] = [
-        ("rate:embed", n_embedded, "embedding"),
-        ("rate:pair", n_judged, "relations"),
-    ]
+def _remember_rates(store: Store, rates: Sequence[tuple[str, int, float]]) -> None:
+    """Keep the seconds that one of each took, where enough were done to tell."""
     with store.write() as connection:
-        for key, n, stage in rates:
+        for key, n, seconds in rates:
             if n >= 100:
-                values.set_state(connection, key, f"{stages.seconds[stage] / n:.6f}")
+                values.set_state(connection, key, f"{seconds / n:.6f}")

@@ -15,7 +15,17 @@ from veridical.feedback import record
 from veridical.index import bm25
 from veridical.llm.base import LLM
 from veridical.methods.base import Method
-from veridical.pipeline import asking, backup, beliefs, building, checking, explaining, ingesting, reranking
+from veridical.pipeline import (
+    asking,
+    backup,
+    beliefs,
+    building,
+    checking,
+    explaining,
+    ingesting,
+    query_log,
+    reranking,
+)
 from veridical.pipeline.models import Models
 from veridical.pipeline.progress import Progress, Stages
 from veridical.pipeline.retrieval import Retriever, check_retriever
@@ -32,7 +42,13 @@ from veridical.types import (
     RankedPassage,
 )
 
-DEFAULTS = {"method": "veridical", "retriever": "hybrid", "nli": "features", "reader": "embedded"}
+DEFAULTS = {
+    "method": "veridical",
+    "retriever": "hybrid",
+    "nli": "features",
+    "reader": "embedded",
+    "made_questions": "4",
+}
 Judgement = Literal["good", "bad"] | float
 
 
@@ -205,27 +221,47 @@ class Veridical:
     # --- relations and trust ---
 
     def build(
-        self, *, method: str | None = None, nli: str | None = None, dry_run: bool = False
+        self,
+        *,
+        method: str | None = None,
+        nli: str | None = None,
+        reader: str | None = None,
+        questions: str | Path | None = None,
+        made: int | None = None,
+        dry_run: bool = False,
     ) -> BuildReport:
         """Bring vectors, indexes, relations and trust up to date; only what changed is done again.
 
         Parameters
         ----------
-        method, nli
-            Change the knowledge base's method, or its NLI backend (``features`` or ``onnx:FOLDER``).
+        method, nli, reader
+            Change the knowledge base's method, its NLI backend (``features`` or ``onnx:FOLDER``), or its
+            reader (``embedded``, ``onnx:FOLDER`` or ``llm``).
+        questions
+            A file of questions, one a line, that are added to the query log first.
+        made
+            Change how many questions a document's own sentences put to its neighbours; 0 for none.
         dry_run
             Only say how much there is to do and how long it will take.
         """
-        chosen, backend = self._method(method), self.models.nli(nli or self.setting("nli"))
-        encoder = self.models.encoder
+        parts = building.Parts(
+            self.models.encoder,
+            self.models.nli(nli or self.setting("nli")),
+            self.models.reader(reader or self.setting("reader")),
+            self._method(method),
+            building.check_made(self.setting("made_questions") if made is None else made),
+        )
+        asked = () if questions is None else query_log.read_file(Path(questions))
         if dry_run:
-            return building.estimate(self.store, encoder, backend, chosen)
+            return building.estimate(self.store, parts, n_more_questions=len(asked))
         with self.store.exclusive("build"):
-            report = building.run(self.store, encoder, backend, chosen, Stages(self._progress))
+            self.questions.merge(asked)
+            report = building.run(self.store, parts, Stages(self._progress))
+            chosen = {"method": method, "nli": nli, "reader": reader, "made_questions": made}
             with self.store.write() as connection:  # only now that they are known to work
-                for name, value in (("method", method), ("nli", nli)):
+                for name, value in chosen.items():
                     if value is not None:
-                        values.set_setting(connection, name, value)
+                        values.set_setting(connection, name, str(value))
         return report
 
     def trust(self, *, method: str | None = None) -> explaining.TrustOverview:
@@ -309,6 +345,11 @@ class Veridical:
         return FeedbackReport(tuple(recorded), believed.changes, believed.n_moved, state.calibrated, notes)
 
     # --- questions ---
+
+    @property
+    def questions(self) -> query_log.QueryLog:
+        """The query log: the questions that relations are learned from."""
+        return query_log.QueryLog(lambda: self.store)
 
     def ask(
         self,

@@ -6,16 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
 import sqlalchemy as sa
 
-from veridical.stores import schema, values
+from veridical.stores import readings, schema, values
 from veridical.stores.answers import now
 from veridical.stores.documents import chunks, inserted_id, text_hash
+from veridical.stores.readings import Float32Array
 from veridical.types import Record
 
-Float32Array = npt.NDArray[np.float32]
 Origin = Literal["asked", "file"]
 LOGGING = "query_log"
 """The setting that switches the log ``on`` (as it is by default) or ``off``."""
@@ -68,6 +66,9 @@ class QuestionPair(Record):
 
 
 _PAIR = tuple(schema.question_pairs.c[name] for name in QuestionPair.__dataclass_fields__)
+_SAID = (schema.question_pairs.c.support >= LEAST_SAID) | (
+    schema.question_pairs.c.contradiction >= LEAST_SAID
+)
 
 
 # --- the log ---
@@ -119,7 +120,7 @@ def log(
     )
     question_id = inserted_id(result)
     if vector is not None:
-        put_vectors(connection, encoder, [question_id], vector[None, :])
+        readings.put_vectors(connection, encoder, [question_id], vector[None, :])
     return question_id
 
 
@@ -128,6 +129,11 @@ def every(connection: sa.Connection) -> list[LoggedQuestion]:
     table = schema.questions
     query = sa.select(*(table.c[name] for name in LoggedQuestion.__dataclass_fields__)).order_by(table.c.id)
     return [LoggedQuestion(*row) for row in connection.execute(query)]
+
+
+def count(connection: sa.Connection) -> int:
+    """How many questions are in the log."""
+    return connection.execute(sa.select(sa.func.count()).select_from(schema.questions)).scalar_one()
 
 
 def texts(connection: sa.Connection) -> dict[int, str]:
@@ -168,27 +174,13 @@ def clear(connection: sa.Connection) -> int:
 
     Returns how many questions there were. The answers stay, as feedback goes to them, and so do the settings.
     """
-    n = connection.execute(sa.select(sa.func.count()).select_from(schema.questions)).scalar_one()
+    n = count(connection)
     connection.execute(schema.questions.delete())
     connection.execute(schema.answers.update().values(question=""))
     return n
 
 
 # --- what was learned ---
-
-
-def put_vectors(
-    connection: sa.Connection, encoder: str, question_ids: Sequence[int], vectors: Float32Array
-) -> None:
-    """Store the unit vector of each question; those that have gone meanwhile are left out."""
-    live = set(texts(connection)) if question_ids else set()
-    rows = [
-        {"question_id": i, "encoder": encoder, "data": vector.astype(np.float16).tobytes()}
-        for i, vector in zip(question_ids, vectors, strict=True)
-        if i in live
-    ]
-    if rows:
-        connection.execute(schema.question_vectors.insert().prefix_with("OR REPLACE"), rows)
 
 
 def pairs(
@@ -204,8 +196,7 @@ def pairs(
         Only pairs with a passage of this document.
     """
     table = schema.question_pairs
-    said = (table.c.support >= LEAST_SAID) | (table.c.contradiction >= LEAST_SAID)
-    query = sa.select(*_PAIR).where(said)
+    query = sa.select(*_PAIR).where(_SAID)
     query = query.order_by(table.c.low_passage, table.c.high_passage, table.c.question, table.c.reader)
     if document_id is not None:
         passages = schema.passages
@@ -222,8 +213,21 @@ def pairs(
     ]
 
 
+def n_pairs(connection: sa.Connection) -> int:
+    """How many verdicts say something."""
+    query = sa.select(sa.func.count()).select_from(schema.question_pairs).where(_SAID)
+    return connection.execute(query).scalar_one()
+
+
 def put_pairs(connection: sa.Connection, found: Iterable[QuestionPair]) -> None:
     """Store verdicts, in place of older ones of the same passages, question, reader and asker."""
     rows = [{column.name: getattr(pair, column.name) for column in _PAIR} for pair in found]
     if rows:
         connection.execute(schema.question_pairs.insert().prefix_with("OR REPLACE"), rows)
+
+
+def drop_pairs(connection: sa.Connection, reader: str, question_ids: Sequence[int]) -> None:
+    """Forget what a reader's answers to these questions said."""
+    table = schema.question_pairs
+    for part in chunks(question_ids):
+        connection.execute(table.delete().where(table.c.reader == reader, table.c.question_id.in_(part)))

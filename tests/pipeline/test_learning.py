@@ -1,0 +1,316 @@
+"""Learning from questions: nothing is read twice, and any changes end where a fresh build would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from veridical import Veridical
+from veridical.graph.from_questions import MIN_SIMILARITY
+from veridical.pipeline import learning
+from veridical.reading.base import ReadAnswer, Reading
+from veridical.stores import documents, questions, readings, schema, values
+
+Open = Callable[..., Veridical]
+GATEWAY = "Which setting does the gateway of the office use?"
+PRINTER = "Which setting does the printer of the office use since the last change?"
+DERIVED = (
+    schema.question_vectors,
+    schema.question_pools,
+    schema.readings,
+    schema.question_pairs,
+    schema.made_questions,
+)
+
+
+def fact(thing: str, number: int) -> str:
+    return f"The {thing} of the office uses setting {number} since the last change."
+
+
+def log(v: Veridical, *texts: str) -> list[int]:
+    with v.store.write() as connection:
+        found = [questions.log(connection, text) for text in texts]
+    return [number for number in found if number is not None]
+
+
+def learned(v: Veridical) -> dict[str, Any]:
+    """All that was learned from questions, by text instead of id, and without what only caches."""
+    with v.store.read() as connection:
+        text = {p.id: (p.document_id, p.text) for p in documents.every_passage(connection)}
+        asked = questions.texts(connection)
+        rows = connection.execute(sa.select(schema.readings)).all()
+        return {
+            "pools": {
+                asked[q]: {text[p]: s for p, s in pool.items()}
+                for q, pool in readings.pools(connection).items()
+            },
+            "readings": {(asked[r.question_id], text[r.passage_id], r.reader): r.answers for r in rows},
+            "pairs": set(questions.pairs(connection)),
+        }
+
+
+def from_scratch(v: Veridical) -> dict[str, Any]:
+    """What a build learns that knows of no earlier one."""
+    with v.store.write() as connection:
+        for table in DERIVED:
+            connection.execute(table.delete())
+        values.set_state(connection, readings.POOLED_UP_TO, "0")
+    v.build()
+    return learned(v)
+
+
+def asked_pairs(v: Veridical) -> list[questions.QuestionPair]:
+    with v.store.read() as connection:
+        return [pair for pair in questions.pairs(connection) if pair.origin == "asked"]
+
+
+def names(v: Veridical, pair: questions.QuestionPair) -> tuple[str, ...]:
+    with v.store.read() as connection:
+        owner = readings.owners(connection, [pair.low_passage, pair.high_passage])
+        keys = {d.id: d.key for d in documents.every(connection)}
+    return tuple(sorted(keys[document] for document in owner.values()))
+
+
+def test_a_build_learns_who_agrees_and_who_clashes_from_a_logged_question(kb: Veridical) -> None:
+    log(kb, GATEWAY)
+    report = kb.build(made=0)
+    assert (report.n_questions, report.n_made) == (1, 0)
+    assert report.n_read > 0
+    found = {names(kb, pair): pair for pair in asked_pairs(kb)}
+    gateways = [f"{source}/gateway.md" for source in ("blog", "forum", "handbook", "wiki")]
+    assert set(found) == {(a, b) for a in gateways for b in gateways if a < b}
+    assert report.n_question_pairs == 6
+    for (left, right), pair in found.items():
+        same = {left, right} in ({gateways[0], gateways[1]}, {gateways[2], gateways[3]})
+        assert (pair.support > 0.5) == same
+        assert (pair.contradiction > 0.5) != same
+
+
+def test_the_answers_that_a_pair_names_stand_in_the_passages(kb: Veridical) -> None:
+    log(kb, GATEWAY)
+    kb.build(made=0)
+    with kb.store.read() as connection:
+        text = {p.id: p.text for p in documents.every_passage(connection)}
+    said = set()
+    for pair in asked_pairs(kb):
+        said.add(text[pair.low_passage][pair.low_answer_start : pair.low_answer_end])
+        said.add(text[pair.high_passage][pair.high_answer_start : pair.high_answer_end])
+    assert said == {"443", "8080"}
+
+
+def test_nothing_is_read_or_embedded_twice(kb: Veridical) -> None:
+    log(kb, GATEWAY)
+    first = kb.build()
+    reader, encoder = kb.models.reader(""), kb.models.encoder
+    n_read, n_encoded = reader.n_read, encoder.n_encoded
+    second = kb.build()
+    assert first.n_read == n_read > 0
+    assert (second.n_read, reader.n_read, encoder.n_encoded) == (0, n_read, n_encoded)
+    assert second.n_question_pairs == first.n_question_pairs
+
+
+def test_a_second_question_reads_only_its_own_pool(kb: Veridical) -> None:
+    log(kb, GATEWAY)
+    kb.build()
+    log(kb, PRINTER)
+    assert 0 < kb.build().n_read <= learning.POOL_SIZE
+
+
+@pytest.mark.parametrize("n_made", [0, 4])
+def test_after_changes_it_is_what_a_build_from_nothing_learns(
+    kb: Veridical, corpus: Path, n_made: int
+) -> None:
+    log(kb, GATEWAY, PRINTER)
+    kb.build(made=n_made)
+    (corpus / "wiki" / "gateway.md").write_text(f"# changed\n\n{fact('gateway', 22)}\n", "utf-8")
+    for number in range(6):  # nearer to the question than what its pool holds
+        (corpus / "blog" / f"new{number}.md").write_text(
+            f"Which setting does the gateway of the office use? {fact('gateway', 440 + number % 2)}\n",
+            "utf-8",
+        )
+    kb.delete("handbook/gateway.md", "forum/printer.md")
+    (corpus / "handbook" / "gateway.md").unlink()
+    kb.ingest(corpus, key_root=corpus)
+    kb.build()
+    log(kb, "What is the badge of the office?")
+    (corpus / "blog" / "new1.md").unlink()
+    kb.delete("blog/new1.md")
+    kb.build()
+    grown = learned(kb)
+    assert grown["pairs"] and len(grown["pools"]) == 3
+    assert grown == from_scratch(kb)
+    assert kb.check().problems == ()
+
+
+def test_a_deleted_passage_gives_its_place_in_a_pool_to_the_next(kb: Veridical) -> None:
+    (question,) = log(kb, GATEWAY)
+    kb.build()
+    with kb.store.read() as connection:
+        before = readings.pools(connection)[question]
+    nearest = max(before, key=lambda passage: before[passage])
+    with kb.store.read() as connection:
+        (document,) = readings.owners(connection, [nearest]).values()
+    kb.delete(f"d{document}")
+    report = kb.build(made=0)
+    with kb.store.read() as connection:
+        after = readings.pools(connection)[question]
+    assert len(after) == len(before) == learning.POOL_SIZE
+    assert set(after) - set(before) and nearest not in after
+    assert report.n_read <= 1
+
+
+def test_what_is_far_from_a_question_is_not_asked(kb: Veridical) -> None:
+    log(kb, "Completely unrelated words about quantum gravity")
+    assert kb.build(made=0).n_read == 0
+    with kb.store.read() as connection:
+        (pool,) = readings.pools(connection).values()
+    assert max(pool.values()) < MIN_SIMILARITY
+
+
+def test_clearing_the_log_takes_along_what_was_learned_from_it(kb: Veridical) -> None:
+    log(kb, GATEWAY)
+    kb.build()
+    assert kb.questions.clear() == 1
+    assert asked_pairs(kb) == []
+    found = learned(kb)
+    assert (found["pools"], found["readings"]) == ({}, {})
+    assert kb.build().n_questions == 0
+
+
+class OtherReader:
+    """Answers every question with the first word, under another name."""
+
+    name = "first-word"
+
+    def read(self, question: str, passages: list[str]) -> list[Reading]:
+        return self.read_pairs([(question, passage) for passage in passages])
+
+    def read_pairs(self, pairs: list[tuple[str, str]]) -> list[Reading]:
+        found = []
+        for _, passage in pairs:
+            word = passage.split()[0]
+            found.append(Reading((ReadAnswer(word, 0, len(word), 0.8),), 0.2))
+        return found
+
+
+def test_another_reader_reads_everything_anew_and_replaces_the_first(open_kb: Open, kb: Veridical) -> None:
+    log(kb, GATEWAY)
+    first = kb.build(made=0)
+    other = open_kb("kb")
+    other.models._reader = OtherReader()
+    report = other.build(reader="onnx:somewhere")
+    assert report.n_read == first.n_read
+    assert {pair.reader for pair in asked_pairs(other)} == {"first-word"}
+    assert other.setting("reader") == "onnx:somewhere"
+    with other.store.read() as connection:
+        assert {r.passage_id for r in readings.readings(connection, "fake-reader-1")} == set()
+
+
+def test_another_encoder_finds_the_pools_anew(open_kb: Open, kb: Veridical) -> None:
+    log(kb, GATEWAY)
+    kb.build()
+    other = open_kb("kb")
+    other.models.encoder.name = "hash-2"
+    assert other.build().n_read == 0  # the same pools, and what was read stays
+    assert learned(other) == learned(kb)
+    with other.store.read() as connection:
+        assert set(connection.execute(sa.select(schema.question_vectors.c.encoder)).scalars()) == {"hash-2"}
+
+
+def test_a_new_way_to_compare_is_used_on_what_was_read(
+    kb: Veridical, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log(kb, GATEWAY)
+    kb.build(made=0)
+    assert asked_pairs(kb)
+    monkeypatch.setattr(learning, "VERSION", "never-agrees")
+    monkeypatch.setattr(learning.from_questions, "pairs_of", lambda *_, **__: [])
+    assert kb.build().n_read == 0
+    assert asked_pairs(kb) == []
+
+
+class Killed(Exception):
+    """Stands for a kill in the middle of a build."""
+
+
+def test_a_build_that_is_stopped_goes_on_where_it_was(kb: Veridical, monkeypatch: pytest.MonkeyPatch) -> None:
+    log(kb, GATEWAY, PRINTER)
+    monkeypatch.setattr(learning, "READ_BATCH", 3)
+    reader = kb.models.reader("")
+    read, left = reader.read_pairs, [2]
+
+    def stops(pairs: Any) -> Any:
+        if not left[0]:
+            raise Killed
+        left[0] -= 1
+        return read(pairs)
+
+    monkeypatch.setattr(reader, "read_pairs", stops)
+    with pytest.raises(Killed):
+        kb.build()
+    assert reader.n_read == 6
+    left[0] = 1000
+    kb.build(made=0)
+    whole = learned(kb)
+    assert reader.n_read == len(whole["readings"])
+    assert whole == from_scratch(kb)
+
+
+# --- at once, after an answer ---
+
+
+def ask(v: Veridical, text: str) -> tuple[int, dict[int, Reading], dict[int, float]]:
+    """Log a question and read what is nearest to it, as an answer does."""
+    pool = v._retriever.retrieve(text)
+    nearest = dict(zip(pool.ids, pool.similarity, strict=True))
+    with v.store.write() as connection:
+        question_id = questions.log(connection, text, "asked", pool.vector, v.models.encoder.name)
+        assert question_id is not None
+        passages = documents.passages_by_ids(connection, pool.ids[:20])
+    reader = v.models.reader("")
+    read = reader.read(text, [passage.text for passage in passages.values()])
+    return question_id, dict(zip(passages, read, strict=True)), nearest
+
+
+def learn(v: Veridical, text: str) -> int:
+    question_id, found, nearest = ask(v, text)
+    with v.store.write() as connection:
+        return learning.learn(connection, question_id, text, found, nearest, "fake-reader-1")
+
+
+def test_what_an_answer_read_is_learned_at_once_and_not_read_again(kb: Veridical) -> None:
+    assert learn(kb, GATEWAY) > 0
+    at_once = asked_pairs(kb)
+    assert len(at_once) == 6
+    assert kb.build(made=0).n_read == 0
+    assert asked_pairs(kb) == at_once
+    assert learn(kb, GATEWAY) == 0
+    assert learned(kb) == from_scratch(kb)
+
+
+def test_what_lies_outside_the_pool_is_not_kept(kb: Veridical) -> None:
+    log(kb, GATEWAY)
+    kb.build(made=0)
+    kept = learned(kb)
+    question_id, found, nearest = ask(kb, GATEWAY)
+    assert len(found) > learning.POOL_SIZE
+    with kb.store.write() as connection:
+        assert learning.learn(connection, question_id, GATEWAY, found, nearest, "fake-reader-1") == 0
+    assert learned(kb) == kept
+
+
+def test_a_question_spelled_in_another_way_teaches_nothing_new(kb: Veridical) -> None:
+    log(kb, GATEWAY.upper())
+    assert learn(kb, GATEWAY) == 0
+
+
+def test_passages_that_went_meanwhile_are_left_out(kb: Veridical) -> None:
+    question_id, found, nearest = ask(kb, GATEWAY)
+    kb.delete("wiki/gateway.md")
+    with kb.store.write() as connection:
+        assert learning.learn(connection, question_id, GATEWAY, found, nearest, "fake-reader-1") > 0
+    assert len(asked_pairs(kb)) == 3
