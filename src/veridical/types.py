@@ -182,8 +182,10 @@ class Relation(Record):
 class Feedback(Record):
     """One person's judgement of one version of one document.
 
-    ``value`` is 1 for good, 0 for bad, or a grade between. ``state`` says whether it counts: ``active``;
-    ``stale`` (the document has changed since), ``gone`` (the document was deleted) and ``undone`` do not.
+    ``value`` is 1 for good, 0 for bad, or a grade between. ``answer_id`` and ``candidate`` say what was voted
+    on, if not the document itself: an answer, and one of its candidate answers. ``state`` says whether it
+    counts: ``active``; ``stale`` (the document has changed since), ``gone`` (the document was deleted) and
+    ``undone`` do not.
     """
 
     id: int
@@ -195,6 +197,7 @@ class Feedback(Record):
     note: str = ""
     at: str = ""
     answer_id: int | None = None
+    candidate: int | None = None
     undone_at: str | None = None
     document_id: int | None = None
     state: Literal["active", "stale", "gone", "undone"] = "active"
@@ -251,7 +254,8 @@ class Witness(Record):
     ``answer`` and ``sentence`` have offsets into the document. ``probability`` is the reader's, that the
     passage gives this answer; ``relevance`` is P(relevant to the question) and ``trust`` the document's, both
     in [0, 1] (``trust`` is ``None`` where nothing is known). ``voice`` in (0, 1] says how far it counts
-    beside near-duplicates and others of its source, ``part`` is its share of the candidate's weight.
+    beside near-duplicates and others of its source, ``part`` is its share of the candidate's weight. ``key``
+    and ``title`` are the document's.
     """
 
     document_id: int
@@ -264,6 +268,8 @@ class Witness(Record):
     label: TrustLabel | None = None
     voice: float = 1.0
     part: float = 0.0
+    key: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from veridical.errors import InputError, NotFoundError
 def test_every_style_has_its_three_prompts():
     styles = {"veridical", "trustprop", "plain"}
     answering = {f"{s}_{part}" for s in styles for part in ("system", "user", "document")}
-    assert set(prompts.names()) == answering | {"reading_system", "reading_user"}
+    board = {f"board_{part}" for part in ("system", "user", "candidate")}
+    assert set(prompts.names()) == answering | board | {"reading_system", "reading_user"}
 
 
 @pytest.mark.parametrize("name", prompts.names())

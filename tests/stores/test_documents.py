@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sqlalchemy as sa
@@ -10,7 +12,7 @@ from stored import count, document_of, paragraphs, passage_ids, put
 from veridical.errors import InputError, NotFoundError
 from veridical.stores import Store, answers, derived, documents, schema
 from veridical.stores.derived import Judgement, NodeTrust
-from veridical.types import Answer, Citation, Document, Hit, Passage
+from veridical.types import Answer, Candidate, Citation, Document, Hit, Passage
 
 ENCODER = "hash-384"
 
@@ -162,7 +164,8 @@ def test_feedback_on_an_answer_goes_to_the_documents_that_it_cited(store: Store)
         second = put(connection, "b", "Two.")
         answer_id = answers.put(connection, answer(connection, second))
         version = documents.find(connection, "b").version
-        assert answers.cited_documents(connection, f"a{answer_id}") == (answer_id, [("b", version)])
+        voted = answers.voted_documents(connection, f"a{answer_id}")
+        assert voted == answers.Voted(answer_id, None, (("b", version, 1.0),))
 
 
 def test_an_answer_that_cited_nothing_or_does_not_exist_takes_no_feedback(store: Store) -> None:
@@ -170,14 +173,88 @@ def test_an_answer_that_cited_nothing_or_does_not_exist_takes_no_feedback(store:
         silent = Answer(0, "?", "", "no_evidence", "veridical", "none")
         answer_id = answers.put(connection, silent)
         with pytest.raises(NotFoundError, match="cited no document"):
-            answers.cited_documents(connection, f"a{answer_id}")
+            answers.voted_documents(connection, f"a{answer_id}")
         with pytest.raises(NotFoundError, match="no answer a77"):
-            answers.cited_documents(connection, "a77")
+            answers.voted_documents(connection, "a77")
 
 
-@pytest.mark.parametrize(("ref", "yes"), [("a1", True), (" a12 ", True), ("d1", False), ("a", False)])
-def test_answers_have_short_names(ref: str, yes: bool) -> None:
-    assert answers.is_ref(ref) is yes
+@pytest.mark.parametrize(
+    ("ref", "named"),
+    [
+        ("a1", (1, None)),
+        (" a12 ", (12, None)),
+        ("a1.2", (1, 2)),
+        ("a1.0", (1, 0)),
+        ("d1", None),
+        ("a", None),
+        ("a.1", None),
+        ("a1.", None),
+        ("a1.2.3", None),
+        ("a1.md", None),
+        ("a1.-2", None),
+    ],
+)
+def test_answers_and_their_candidates_have_short_names(
+    ref: str, named: tuple[int, int | None] | None
+) -> None:
+    assert answers.parse(ref) == named
+    assert answers.is_ref(ref) is (named is not None)
+
+
+def with_candidates(connection: sa.Connection, document_id: int, generator: str = "test") -> int:
+    """An answer with two candidates: the first by document "a", the second by "a" and "b"."""
+    candidates = (Candidate(1, "One", 2.0, 0.6), Candidate(2, "Two", 1.0, 0.3))
+    behind = [
+        answers.CandidateDocument(1, "a", "v1", 1.0),
+        answers.CandidateDocument(2, "b", "v2", 0.7),
+        answers.CandidateDocument(2, "a", "v1", 1.0),
+    ]
+    made = replace(answer(connection, document_id), candidates=candidates, generator=generator)
+    return answers.put(connection, made, behind)
+
+
+def test_a_vote_on_a_candidate_goes_to_those_who_give_it_by_their_share(store: Store) -> None:
+    with store.write() as connection:
+        put(connection, "a", "One.")
+        i = with_candidates(connection, put(connection, "b", "Two."))
+        second = answers.voted_documents(connection, f"a{i}.2")
+        assert second == answers.Voted(i, 2, (("a", "v1", 1.0), ("b", "v2", 0.7)))
+        assert answers.voted_documents(connection, f"a{i}").candidate is None
+
+
+def test_a_vote_on_what_the_reader_answered_is_one_on_the_first_candidate(store: Store) -> None:
+    with store.write() as connection:
+        i = with_candidates(connection, put(connection, "a", "One."), answers.READER)
+        assert answers.voted_documents(connection, f"a{i}") == answers.Voted(i, 1, (("a", "v1", 1.0),))
+
+
+@pytest.mark.parametrize("number", ["0", "3", "99", "999999999999999999"])
+def test_a_candidate_that_is_not_there_is_refused_with_those_there_are(store: Store, number: str) -> None:
+    with store.write() as connection:
+        i = with_candidates(connection, put(connection, "a", "One."))
+        with pytest.raises(NotFoundError, match=f"no candidate {number}") as caught:
+            answers.voted_documents(connection, f"a{i}.{number}")
+        assert f"a{i}.1 to a{i}.2" in caught.value.hint
+
+
+def test_an_answer_that_read_nothing_has_no_candidates_to_vote_on(store: Store) -> None:
+    with store.write() as connection:
+        i = answers.put(connection, answer(connection, put(connection, "a", "One.")))
+        with pytest.raises(NotFoundError, match="no candidate 1") as caught:
+            answers.voted_documents(connection, f"a{i}.1")
+        assert "without reading" in caught.value.hint
+
+
+def test_a_candidate_that_a_deleted_document_gave_loses_its_text(store: Store) -> None:
+    with store.write() as connection:
+        first = put(connection, "b", "Two.")
+        i = with_candidates(connection, put(connection, "a", "One."))
+        documents.delete(connection, first)
+        table = schema.answer_candidates
+        query = sa.select(table.c.number, table.c.text).where(table.c.answer_id == i)
+        texts = {row.number: row.text for row in connection.execute(query)}
+        assert texts[1] == "One"
+        assert "Two" not in texts[2]
 
 
 def test_a_document_is_found_by_short_id_and_by_key(store: Store) -> None:

@@ -272,7 +272,7 @@ def _by_overlap(entry: ContextEntry, claim: str, question: str) -> Citation:
 
 def _shown_sentences(entry: ContextEntry) -> list[tuple[Span, frozenset[str]]]:
     """The sentences that the model saw the beginning of, with their words."""
-    return [item for item in _sentence_words(entry.passage.text) if item[0].start < entry.n_shown]
+    return [item for item in _sentence_words(entry.passage.text) if entry.shows(item[0].start)]
 
 
 @functools.lru_cache(maxsize=128)

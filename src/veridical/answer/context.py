@@ -57,7 +57,10 @@ _ESCAPES = _Escapes()
 
 @dataclass(frozen=True, slots=True)
 class ContextEntry(Record):
-    """One passage as the model sees it: ``passage.text[:n_shown]``, under ``[marker]``."""
+    """One passage as the model sees it: ``passage.text[:n_shown]``, under ``[marker]``.
+
+    Where only some of its sentences are shown, ``places`` holds their (start, end) in the passage.
+    """
 
     marker: int
     passage: Passage
@@ -65,11 +68,18 @@ class ContextEntry(Record):
     trust: float | None
     label: TrustLabel | None
     n_shown: int
+    places: tuple[tuple[int, int], ...] = ()
+
+    def shows(self, start: int) -> bool:
+        """Whether the model saw what begins at ``start`` of the passage."""
+        if not self.places:
+            return start < self.n_shown
+        return any(low <= start < high for low, high in self.places)
 
 
 @dataclass(frozen=True, slots=True)
 class Context(Record):
-    """The numbered passages, most useful first, and their text as it stands in the prompt."""
+    """The numbered passages, in the order of their numbers, and their text as it stands in the prompt."""
 
     entries: tuple[ContextEntry, ...]
     text: str
@@ -77,7 +87,7 @@ class Context(Record):
 
     def entry(self, marker: int) -> ContextEntry | None:
         """Return the entry under ``[marker]``, if there is one."""
-        return self.entries[marker - 1] if 1 <= marker <= len(self.entries) else None
+        return next((entry for entry in self.entries if entry.marker == marker), None)
 
 
 def trust_label(trust: float | None) -> TrustLabel | None:
@@ -150,7 +160,7 @@ def build_context(
     )
     left_out = len(hits) - len(entries)
     notes = (f"{left_out} of {len(hits)} passages did not fit into the prompt",) if left_out else ()
-    return Context(entries, "\n\n".join(_write(entry, style) for entry in entries), notes)
+    return Context(entries, "\n\n".join(write_entry(entry, style) for entry in entries), notes)
 
 
 def conflict_lines(context: Context, conflicts: Sequence[Conflict]) -> str:
@@ -165,6 +175,11 @@ def conflict_lines(context: Context, conflicts: Sequence[Conflict]) -> str:
     }
     lines = [f"Documents [{left}] and [{right}] contradict each other." for left, right in sorted(pairs)]
     return "\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def token_quarters(text: str) -> int:
+    """About how many quarters of a token a text takes, see `build_context`."""
+    return sum(map(_cost, text))
 
 
 def _cost(char: str) -> int:
@@ -193,8 +208,10 @@ def _fit(texts: Sequence[str], budget: int) -> list[int]:
     return lengths
 
 
-def _write(entry: ContextEntry, style: Style) -> str:
-    text = escape(entry.passage.text[: entry.n_shown]).strip()
+def write_entry(entry: ContextEntry, style: Style) -> str:
+    """Write one passage, or the sentences of it that are shown, as the style has it."""
+    places = entry.places or ((0, entry.n_shown),)
+    text = " ... ".join(escape(entry.passage.text[start:end]).strip() for start, end in places)
     marker, label = str(entry.marker), entry.label or "UNKNOWN"
     known = entry.trust is not None and entry.label is not None
     if style == "plain":
@@ -203,7 +220,7 @@ def _write(entry: ContextEntry, style: Style) -> str:
         # The paper's plain rounding: 0.6999 stands as MEDIUM beside 0.70.
         trust = f"{entry.trust:.2f}" if known else "not known"
         return prompts.render("trustprop_document", marker=marker, label=label, trust=trust, text=text)
-    cut = " ..." if entry.n_shown < len(entry.passage.text) else ""
+    cut = " ..." if not entry.places and entry.n_shown < len(entry.passage.text) else ""
     trust = f" ({shown_trust(entry.trust)})" if known and entry.trust is not None else ""
     return prompts.render(
         "veridical_document",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from veridical import prompts
+from veridical.answer.board_context import build_board_context
 from veridical.answer.cite import Cited, attach_citations, read_citations
 from veridical.answer.context import (
     DEFAULT_BUDGET_TOKENS,
@@ -20,14 +21,14 @@ from veridical.answer.context import (
 from veridical.corpus.split import sentences
 from veridical.errors import InputError, LLMError
 from veridical.llm.base import LLM, Generation, Message
-from veridical.types import Citation, Conflict, Hit, Record, Span, Usage
+from veridical.types import Candidate, Citation, Conflict, Hit, Record, Span, Usage
 
 NO_ANSWER = "The documents do not answer this."
 MAX_TOKENS: dict[Style, int] = {"veridical": 160, "trustprop": 80, "plain": 80}
 
 _SPECIAL = re.compile(
-    r"<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]|<(?:start|end)_of_turn>(?:model|user)?|</?document>"
-    r"|\[\d+\] trust: [A-Z]+(?: \(\d\.\d\d\))?",
+    r"<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]|<(?:start|end)_of_turn>(?:model|user)?|</?(?:document|answer)>"
+    r"|\[\d+\] trust: [A-Z]+(?: \(\d\.\d\d\))?|Answer \d+, evidence [A-Z]+:",
     re.IGNORECASE,
 )
 _LEAD = re.compile(r"\A\W*(?:final\s+)?answer\s*:\s*", re.IGNORECASE)
@@ -67,6 +68,13 @@ def build_messages(
     return system, Message("user", prompts.render(f"{style}_user", **given))
 
 
+def build_board_messages(question: str, context: Context) -> tuple[Message, Message]:
+    """Write the conversation that is sent with an evidence board."""
+    system = Message("system", prompts.render("board_system"))
+    asked = prompts.render("board_user", board=context.text, question=escape(question).strip())
+    return system, Message("user", asked)
+
+
 def generate_answer(
     question: str,
     hits: Sequence[Hit],
@@ -74,6 +82,7 @@ def generate_answer(
     *,
     style: Style = "veridical",
     conflicts: Sequence[Conflict] = (),
+    candidates: Sequence[Candidate] = (),
     max_tokens: int | None = None,
     seed: int | None = None,
     budget_tokens: int = DEFAULT_BUDGET_TOKENS,
@@ -92,6 +101,9 @@ def generate_answer(
         characters a passage, 80 tokens) or ``plain`` (no labels).
     conflicts
         Contradictions found among the passages; style ``veridical`` tells the model of them.
+    candidates
+        An evidence board, heaviest answer first: in style ``veridical`` the model sees this in place of the
+        passages, with its witnesses numbered by their place among ``hits``.
     max_tokens
         The most tokens to write; by default 160, and 80 in the other two styles.
     seed
@@ -108,8 +120,12 @@ def generate_answer(
     """
     if not hits:
         raise InputError("There are no passages to answer from.", "Retrieve some first.")
-    context = build_context(hits, style=style, budget_tokens=budget_tokens, max_chars_each=max_chars_each)
-    messages = build_messages(question, context, style=style, conflicts=conflicts)
+    if candidates and style == "veridical":
+        context = build_board_context(candidates, hits, budget_tokens=budget_tokens)
+        messages = build_board_messages(question, context)
+    else:
+        context = build_context(hits, style=style, budget_tokens=budget_tokens, max_chars_each=max_chars_each)
+        messages = build_messages(question, context, style=style, conflicts=conflicts)
     generation = llm.generate(
         messages,
         max_tokens=MAX_TOKENS[style] if max_tokens is None else max_tokens,

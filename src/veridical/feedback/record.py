@@ -18,13 +18,14 @@ import sqlalchemy as sa
 
 from veridical.corpus.readers.base import clean, clean_line
 from veridical.errors import InputError, NotFoundError
+from veridical.feedback.attribution import vote_weights
 from veridical.graph.arrays import Anchors
 from veridical.stores import answers, documents, schema
 from veridical.stores.documents import inserted_id
 from veridical.types import Feedback
 
 MIN_WEIGHT, MAX_WEIGHT = 1e-6, 1e6
-_FIELDS = ("key", "version", "value", "weight", "by", "note", "at", "answer_id", "undone_at")
+_FIELDS = ("key", "version", "value", "weight", "by", "note", "at", "answer_id", "candidate", "undone_at")
 
 
 def check_value(value: float) -> float:
@@ -51,41 +52,58 @@ def _shown(value: object) -> str:
 def add(
     connection: sa.Connection, ref: str, value: float, *, by: str, note: str, weight: float = 1.0
 ) -> list[Feedback]:
-    """Record feedback on a document, or on an answer and so on the documents that it cited.
+    """Record feedback on a document, or on an answer or a candidate and so on the documents behind it.
 
     Parameters
     ----------
     ref
-        ``d12``, a document's key, or ``a3``.
+        ``d12``, a document's key, ``a3`` (an answer) or ``a3.2`` (its second candidate).
     value
         1 good, 0 bad, or a grade between.
     weight
-        How much it counts beside other feedback, from 1e-6 to 1e6.
+        How much it counts beside other feedback, from 1e-6 to 1e6. A vote on a candidate reaches each of its
+        documents with this weight times the document's share, see `veridical.feedback.attribution`.
 
     Raises
     ------
     NotFoundError
         Nothing is called that.
     InputError
-        The value or weight is out of range.
+        The value or weight is out of range, or the name is malformed.
     """
     value = check_value(value)
     weight = check_weight(weight)
     by, note = clean_line(by) or "anonymous", clean(note)
-    answer_id = None
-    if answers.is_ref(ref):
-        answer_id, targets = answers.cited_documents(connection, ref)
-    else:
-        document = documents.find(connection, ref)
-        targets = [(document.key, document.version)]
+    given = {"value": value, "by": by, "note": note, "at": answers.now()}
     ids = []
-    for key, version in targets:
-        row = {"key": key, "version": version, "value": value, "weight": weight, "by": by, "note": note}
-        result = connection.execute(
-            schema.feedback.insert().values(at=answers.now(), answer_id=answer_id, **row)
-        )
+    for target in _targets(connection, ref, weight):
+        result = connection.execute(schema.feedback.insert().values(**given, **target))
         ids.append(inserted_id(result))
     return [item for item in every(connection) if item.id in ids]
+
+
+def _targets(connection: sa.Connection, ref: str, weight: float) -> list[dict[str, Any]]:
+    """The versions of documents that feedback reaches, each with its weight."""
+    if not answers.is_ref(ref):
+        try:
+            document = documents.find(connection, ref)
+        except NotFoundError:
+            answers.check_like_ref(ref)
+            raise
+        return [{"key": document.key, "version": document.version, "weight": weight}]
+    voted = answers.voted_documents(connection, ref)
+    versions = {key: version for key, version, _ in voted.documents}
+    weights = vote_weights({key: share for key, _, share in voted.documents}, weight)
+    return [
+        {
+            "key": key,
+            "version": versions[key],
+            "weight": min(max(w, MIN_WEIGHT), MAX_WEIGHT),
+            "answer_id": voted.answer_id,
+            "candidate": voted.candidate,
+        }
+        for key, w in weights.items()
+    ]
 
 
 def not_counted(feedback: Sequence[Feedback]) -> tuple[str, ...]:
@@ -98,21 +116,35 @@ def not_counted(feedback: Sequence[Feedback]) -> tuple[str, ...]:
 
 
 def undo(connection: sa.Connection, ref: str) -> list[Feedback]:
-    """Take feedback back: one item (``f3``) or all that was given on an answer (``a1``). It stays on record.
+    """Take feedback back; it stays on record.
+
+    Parameters
+    ----------
+    ref
+        One item (``f3``), all that was given on an answer and its candidates (``a1``), or all on one of its
+        candidates (``a1.2``).
 
     Raises
     ------
     NotFoundError
         There is no such feedback, or all of it is undone already.
+    InputError
+        The name is malformed.
     """
     table = schema.feedback
-    if answers.is_ref(ref):
-        chosen = table.c.answer_id == int(ref.strip()[1:])
+    voted = answers.parse(ref)
+    if voted is not None:
+        answer_id, candidate = voted
+        chosen = table.c.answer_id == answer_id
+        if candidate is not None:
+            chosen = sa.and_(chosen, table.c.candidate == candidate)
     elif re.fullmatch(r"f\d{1,18}", ref.strip()):
         chosen = table.c.id == int(ref.strip()[1:])
     else:
+        answers.check_like_ref(ref)
         raise NotFoundError(
-            f"{ref!r} names no feedback.", "'veridical feedback list' prints ids such as f3; an answer is a1."
+            f"{ref!r} names no feedback.",
+            "'veridical feedback list' prints ids such as f3; an answer is a1, a candidate a1.2.",
         )
     live = sa.and_(chosen, table.c.undone_at.is_(None))
     ids = list(connection.execute(sa.select(table.c.id).where(live)).scalars())
@@ -231,7 +263,7 @@ def _parse(line: str, where: str) -> dict[str, Any]:
         row["weight"] = check_weight(raw.get("weight", 1.0))
         row["by"] = str(raw.get("by") or "anonymous")
         row["note"] = str(raw.get("note") or "")
-        row["answer_id"] = None  # answers do not travel with feedback
+        row["answer_id"] = row["candidate"] = None  # answers do not travel with feedback
         undone = raw.get("undone_at")
         row["undone_at"] = undone if isinstance(undone, str) else None
         "".join(value for value in row.values() if isinstance(value, str)).encode("utf-8")

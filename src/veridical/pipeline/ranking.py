@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import sqlalchemy as sa
@@ -22,12 +22,18 @@ from veridical.types import Conflict, Document, Hit, Passage, Reason, Relation, 
 
 @dataclass(frozen=True)
 class Ranked:
-    """The first passages in the method's order, what trust kept out of them, and who contradicts whom."""
+    """The first passages in the method's order, what trust kept out of them, and who contradicts whom.
+
+    ``pool`` is everything that was ranked, in the retriever's order and without reasons; ``relations`` are
+    those among it.
+    """
 
     hits: list[Hit]
     kept_out: list[Hit]
     conflicts: tuple[Conflict, ...]
     n_left_out: int
+    pool: list[Hit] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -75,24 +81,25 @@ def rank(
     reasons = _Reasons(connection, method, rows, relations, trust)
     shown = order[:top_k]
     pushed = [place for place in range(min(top_k, len(rows))) if place not in shown]
+    everything = [
+        Hit(
+            passage=row.passage,
+            document=row.document,
+            relevance=row.relevance,
+            relevance_rank=i + 1,
+            utility=float(utility[i]),
+            trust=_known(trust[i]),
+            label=trust_label(trust[i]),
+            similarity=_known(row.similarity),
+        )
+        for i, row in enumerate(rows)
+    ]
     hits, kept_out = (
-        [
-            Hit(
-                passage=rows[i].passage,
-                document=rows[i].document,
-                relevance=rows[i].relevance,
-                relevance_rank=i + 1,
-                utility=float(utility[i]),
-                trust=_known(trust[i]),
-                label=trust_label(trust[i]),
-                similarity=_known(rows[i].similarity),
-                reasons=reasons.of(i, order.index(i)),
-            )
-            for i in places
-        ]
+        [replace(everything[i], reasons=reasons.of(i, order.index(i))) for i in places]
         for places in (shown, pushed)
     )
-    return Ranked(hits, kept_out, _conflicts(connection, [*hits, *kept_out]), n_left_out)
+    conflicts = _conflicts(connection, [*hits, *kept_out])
+    return Ranked(hits, kept_out, conflicts, n_left_out, everything, relations)
 
 
 def _conflicts(connection: sa.Connection, hits: Sequence[Hit]) -> tuple[Conflict, ...]:

@@ -122,7 +122,7 @@ def _put_passages(
 
 
 def delete(connection: sa.Connection, document_id: int) -> None:
-    """Remove a document and all that was derived from it; answers that quote it lose their text."""
+    """Remove a document and all that was derived from it; answers and candidates from it lose their text."""
     documents, trust, answers, used = (
         schema.documents,
         schema.trust,
@@ -133,6 +133,13 @@ def delete(connection: sa.Connection, document_id: int) -> None:
     quoting = sa.select(used.c.answer_id).where(used.c.key == key, used.c.cited)
     connection.execute(
         answers.update().where(answers.c.id.in_(quoting)).values(text="(a cited document was deleted)")
+    )
+    candidates, behind = schema.answer_candidates, schema.candidate_documents
+    given = sa.select(behind.c.answer_id, behind.c.number).where(behind.c.key == key)
+    connection.execute(
+        candidates.update()
+        .where(sa.tuple_(candidates.c.answer_id, candidates.c.number).in_(given))
+        .values(text="(a document that gave it was deleted)")
     )
     connection.execute(trust.delete().where(trust.c.kind == "document", trust.c.key == str(document_id)))
     connection.execute(documents.delete().where(documents.c.id == document_id))
