@@ -2,45 +2,57 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.util import find_spec
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from veridical.errors import MissingExtraError
 from veridical.graph import candidates
 from veridical.graph.candidates import Neighbours, candidate_pairs, merged, update_neighbours
 
+needs_usearch = pytest.mark.skipif(find_spec("usearch") is None, reason="the extra 'ann' is not installed")
 AXES = np.eye(6, dtype=np.float32)
 # On a small grid, and not of unit length: products are exact, however they are blocked, and ties are common.
 GRID = np.vstack([AXES, *(AXES[i] + AXES[i - 1] / 2 for i in range(6))])
 
 
-def from_scratch(ids: np.ndarray, owner: np.ndarray, vectors: np.ndarray, n: int) -> Neighbours:
+def from_scratch(
+    ids: np.ndarray, owner: np.ndarray, vectors: np.ndarray, texts: np.ndarray, n: int
+) -> Neighbours:
     lists: Neighbours = {}
     cosines = vectors @ vectors.T
     for row, passage_id in enumerate(ids.tolist()):
-        others = np.flatnonzero(owner != owner[row])
-        best = sorted(others.tolist(), key=lambda j: (-float(cosines[row, j]), int(ids[j])))[:n]
+        others = np.flatnonzero((owner != owner[row]) & (texts != texts[row]))
+        ranked = sorted(others.tolist(), key=lambda j: (-float(cosines[row, j]), int(ids[j])))
+        first_of = {int(texts[j]): j for j in reversed(ranked)}
+        best = [j for j in ranked if first_of[int(texts[j])] == j][:n]
         if best:
             lists[passage_id] = {int(ids[j]): float(cosines[row, j]) for j in best}
     return lists
 
 
 class Corpus:
-    """Passages with documents and vectors that come and go, and the lists kept for them."""
+    """Passages with documents, texts and vectors that come and go, and the lists kept for them."""
 
     def __init__(self) -> None:
         self.owner: dict[int, int] = {}
+        self.text: dict[int, int] = {}
         self.vector: dict[int, np.ndarray] = {}
         self.lists: Neighbours = {}
         self.next_id = 1
 
-    def add(self, document: int, vector: np.ndarray) -> None:
+    def add(self, document: int, vector: np.ndarray, text: int | None = None) -> None:
         self.owner[self.next_id] = document
+        self.text[self.next_id] = -self.next_id if text is None else text
         self.vector[self.next_id] = vector
         self.next_id += 1
 
     def remove(self, passage_id: int) -> None:
-        del self.owner[passage_id], self.vector[passage_id]
+        del self.owner[passage_id], self.vector[passage_id], self.text[passage_id]
         self.lists.pop(passage_id, None)
         for near in self.lists.values():
             near.pop(passage_id, None)
@@ -51,32 +63,37 @@ class Corpus:
         owner = np.array([self.owner[int(i)] for i in ids], dtype=np.int64)
         return ids, owner, np.array([self.vector[int(i)] for i in ids], dtype=np.float32).reshape(len(ids), 6)
 
-    def update(self, n: int) -> Neighbours:
+    def texts(self) -> np.ndarray:
+        return np.array([self.text[i] for i in sorted(self.owner)], dtype=np.int64)
+
+    def update(self, n: int, **settings: int) -> Neighbours:
         before = {i: dict(near) for i, near in self.lists.items()}
-        changed = update_neighbours(*self.arrays(), self.lists, n_neighbours=n)
+        changed = update_neighbours(
+            *self.arrays(), self.lists, text_of=self.texts(), n_neighbours=n, **settings
+        )
         assert self.lists == before  # what was handed over is not touched
         self.lists = merged(self.lists, changed, self.owner)
         return changed
 
 
-PASSAGE = st.tuples(st.integers(0, 5), st.integers(0, len(GRID) - 1))
+PASSAGE = st.tuples(st.integers(0, 5), st.integers(0, len(GRID) - 1), st.none() | st.integers(0, 2))
 ROUND = st.tuples(st.lists(PASSAGE, min_size=1, max_size=6), st.lists(st.integers(0, 99), max_size=2))
 
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(ROUND, min_size=2, max_size=6), st.integers(1, 3))
 def test_lists_equal_those_from_scratch_after_any_changes(
-    rounds: list[tuple[list[tuple[int, int]], list[int]]], n: int
+    rounds: list[tuple[list[tuple[int, int, int | None]], list[int]]], n: int
 ) -> None:
     corpus = Corpus()
     for added, removed in rounds:
         for place in removed:
             if corpus.owner:
                 corpus.remove(sorted(corpus.owner)[place % len(corpus.owner)])
-        for document, direction in added:
-            corpus.add(document, GRID[direction])
+        for document, direction, text in added:
+            corpus.add(document, GRID[direction], text)
         corpus.update(n)
-        assert corpus.lists == from_scratch(*corpus.arrays(), n)
+        assert corpus.lists == from_scratch(*corpus.arrays(), corpus.texts(), n)
         assert corpus.update(n) == {}
 
 
@@ -138,3 +155,71 @@ def test_pairs_are_unordered_near_enough_and_named_once() -> None:
 
 def test_lists_of_passages_that_went_are_dropped() -> None:
     assert merged({1: {2: 0.5}, 3: {1: 0.5}}, {1: {4: 0.9}}, [1, 4]) == {1: {4: 0.9}}
+
+
+def test_a_text_repeated_many_times_takes_one_place_and_copies_are_no_neighbours_of_each_other() -> None:
+    corpus = Corpus()
+    corpus.add(0, AXES[0])
+    corpus.add(1, AXES[0] + AXES[1])
+    for document in range(2, 14):
+        corpus.add(document, AXES[0], text=7)
+    corpus.update(2)
+    assert set(corpus.lists[1]) == {2, 3}
+    assert all(set(corpus.lists[copy]) == {1, 2} for copy in range(3, 15))
+
+
+def test_lists_of_before_copies_were_told_apart_are_made_again() -> None:
+    corpus = random_corpus(20, 20)
+    corpus.update(3)
+    twin = next(iter(corpus.lists[5]))
+    corpus.text[twin] = corpus.text[5]
+    corpus.update(3)
+    assert corpus.lists == from_scratch(*corpus.arrays(), corpus.texts(), 3)
+
+
+def test_a_neighbour_that_is_not_here_is_replaced() -> None:
+    corpus = random_corpus(20, 20)
+    corpus.update(3)
+    expected = corpus.lists
+    corpus.lists = {**expected, 4: {**dict(list(expected[4].items())[:2]), 999: 0.9}}
+    corpus.update(3)
+    assert corpus.lists == expected
+
+
+@needs_usearch
+def test_beyond_the_exact_limit_lists_are_nearly_those_of_an_exact_search() -> None:
+    exact, near = random_corpus(600, 200), random_corpus(600, 200)
+    exact.update(10)
+    near.update(10, exact_cells=0)
+    assert all(len(found) == 10 for found in near.lists.values())
+    assert all(near.owner[i] != near.owner[j] for i, found in near.lists.items() for j in found)
+    shared = sum(len(exact.lists[i].keys() & found.keys()) for i, found in near.lists.items())
+    assert shared >= 0.95 * 6000
+
+
+@needs_usearch
+def test_beyond_the_exact_limit_newcomers_enter_the_lists_of_those_that_they_find() -> None:
+    corpus = random_corpus(300, 300)
+    corpus.update(5, exact_cells=0)
+    held = corpus.vector[17]
+    corpus.add(1_000, held)
+    changed = corpus.update(5, exact_cells=0)
+    assert next(iter(changed[17])) == 301
+    assert all(len(near) == 5 for near in corpus.lists.values())
+
+
+@needs_usearch
+def test_beyond_the_exact_limit_a_passage_that_finds_only_its_own_document_is_compared_with_all() -> None:
+    corpus = Corpus()
+    for _ in range(50):
+        corpus.add(0, AXES[0])
+    for document in range(1, 9):
+        corpus.add(document, AXES[1])
+    corpus.update(4, exact_cells=0)
+    assert corpus.lists == from_scratch(*corpus.arrays(), corpus.texts(), 4)
+
+
+def test_beyond_the_exact_limit_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "usearch.index", None)
+    with pytest.raises(MissingExtraError, match="ann"):
+        random_corpus(5, 5).update(2, exact_cells=0)
