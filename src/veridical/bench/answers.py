@@ -1,0 +1,275 @@
+"""Answers from a poisoned corpus without a language model: what is read, trusted and answered.
+
+Labels and gold answers serve to simulate feedback and to evaluate. What answers gets texts, source names and
+feedback: `veridical.evidence.board.build_board` and the default method, as in the product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from veridical.answer.context import trust_label
+from veridical.bench import protocol
+from veridical.bench.datasets.questions import Question
+from veridical.bench.metrics.answers import attack_succeeds, best_f1, contains, strict_match
+from veridical.bench.poison import Poison, wrong_answers
+from veridical.bench.protocol import BoolArray, Corpus, FloatArray, IntArray, Pool
+from veridical.corpus.dedupe import near_duplicates
+from veridical.evidence.board import Board, PassageRead, build_board
+from veridical.evidence.rescore import relevance_model
+from veridical.feedback.attribution import shares, vote_weights
+from veridical.graph.arrays import Anchors, Graph
+from veridical.index.dense import top_rows
+from veridical.index.encoder import Float32Array
+from veridical.methods.veridical import Veridical
+from veridical.reading.base import Reading
+from veridical.reading.compare import compare_readings
+from veridical.types import Candidate, Passage
+
+N_READ = 20
+N_COMPARED = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Exam:
+    """A corpus, the questions put to it, and what the nearest passages of each answer when read alone.
+
+    Attributes
+    ----------
+    poison
+        What the corpus is poisoned with.
+    corpus
+        What is indexed and asked.
+    questions
+        Those that are asked, in the corpus's order, with their gold answers.
+    pools
+        The ``N_READ`` nearest documents of each question.
+    readings
+        Of these, in their order.
+    """
+
+    poison: Poison
+    corpus: Corpus
+    questions: tuple[Question, ...]
+    pools: tuple[Pool, ...]
+    readings: tuple[tuple[Reading, ...], ...]
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents are indexed."""
+        return len(self.corpus.texts)
+
+    @property
+    def attacked(self) -> BoolArray:
+        """Shape (n_asked,): whether the corpus holds misinformation for a question."""
+        return np.array([bool(asked.own_false) for asked in self.corpus.asked], dtype=np.bool_)
+
+
+def nearest(texts: Float32Array, questions: Float32Array) -> tuple[Pool, ...]:
+    """Return the nearest documents of each question; unit rows of shapes (n, d) and (n_asked, d)."""
+    found = []
+    for vector in questions:
+        cosines = (texts @ vector).astype(np.float64)
+        near = top_rows(cosines, N_READ).astype(np.int64)
+        found.append(Pool(near, cosines[near], cosines[near], "dense"))
+    return tuple(found)
+
+
+def question_relations(exam: Exam, *, n_compared: int = N_COMPARED) -> tuple[IntArray, IntArray, FloatArray]:
+    """Compare what the nearest passages of each question that is asked answer to it.
+
+    Returns
+    -------
+    ends, signs, weights
+        Shapes (m, 2), (m,), (m,): one row a document pair, lower number first, of the kind with the larger
+        weight; pairs of which neither kind is more likely than nothing are left out.
+    """
+    best: dict[tuple[int, int], tuple[float, int]] = {}
+    for question, pool, readings in zip(exam.questions, exam.pools, exam.readings, strict=True):
+        documents = pool.documents[:n_compared].tolist()
+        for j in range(len(documents)):
+            for i in range(j):
+                verdict = compare_readings(question.text, readings[i], readings[j])
+                pair = (min(documents[i], documents[j]), max(documents[i], documents[j]))
+                weight = max(verdict.support, verdict.contradiction)
+                sign = 1 if verdict.support >= verdict.contradiction else -1
+                neither = 1.0 - verdict.support - verdict.contradiction
+                if weight > neither and weight > best.get(pair, (0.0, 0))[0]:
+                    best[pair] = (min(weight, 1.0), sign)
+    ends = np.array(list(best), dtype=np.int64).reshape(-1, 2)
+    signs = np.array([sign for _, sign in best.values()], dtype=np.int64)
+    return ends, signs, np.array([weight for weight, _ in best.values()], dtype=np.float64)
+
+
+def build_graph(exam: Exam, source_of: IntArray | None = None) -> Graph:
+    """Build the graph of an exam: its sources, its relations from questions, and who shares a voice."""
+    ends, signs, weights = question_relations(exam)
+    graph = protocol.source_graph(exam.n_documents, source_of)
+    voices = np.array(near_duplicates(exam.corpus.texts), dtype=np.int64)
+    return replace(
+        protocol.with_relations(graph, ends[:, 0], ends[:, 1], signs, weights),
+        voice_group=voices,
+        by_answers=np.ones(len(ends), dtype=np.bool_),
+    )
+
+
+def with_sources(graph: Graph, source_of: IntArray | None) -> Graph:
+    """Return the graph with other sources (``None``: with none)."""
+    bare = protocol.source_graph(graph.n_documents, source_of)
+    return replace(graph, nodes=bare.nodes, source_of=bare.source_of)
+
+
+def board(exam: Exam, place: int, trust: FloatArray, source_of: IntArray | None = None) -> Board:
+    """Lay out what the nearest passages answer to one question.
+
+    Parameters
+    ----------
+    place
+        Which of the questions that are asked.
+    trust
+        Shape (n_documents,): NaN where nothing is known.
+    source_of
+        Shape (n_documents,): who publishes each document; ``None`` if nobody knows.
+    """
+    pool = exam.pools[place]
+    logs = relevance_model().log_probability(pool.relevance, pool.similarity, dense=True)
+    reads = []
+    for document, reading, relevance in zip(
+        pool.documents.tolist(), exam.readings[place], np.exp(logs).tolist(), strict=True
+    ):
+        text = exam.corpus.texts[document]
+        believed = float(trust[document])
+        reads.append(
+            PassageRead(
+                passage=Passage(document, document, 0, 0, len(text), text),
+                source=None if source_of is None else f"source {source_of[document]}",
+                reading=reading,
+                relevance=relevance,
+                trust=believed,
+                label=trust_label(believed),
+            )
+        )
+    return build_board(exam.questions[place].text, reads)
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """The answers to all questions under one belief, each array of shape (n_asked,).
+
+    Attributes
+    ----------
+    text
+        The leading candidate, whether or not it would be given; empty where no passage answers.
+    given
+        Whether it is given: the evidence is neither thin nor tied.
+    probability
+        That of the leading candidate, 0 where there is none.
+    strict, containment, f1
+        Against the gold answers.
+    attack
+        Whether a wrong answer is named and no gold answer is.
+    """
+
+    text: tuple[str, ...]
+    given: FloatArray
+    probability: FloatArray
+    strict: FloatArray
+    containment: FloatArray
+    f1: FloatArray
+    attack: FloatArray
+
+
+def answer_all(exam: Exam, trust: FloatArray, source_of: IntArray | None = None) -> Sheet:
+    """Answer every question of an exam; see `board`."""
+    boards = [board(exam, place, trust, source_of) for place in range(len(exam.questions))]
+    return mark(exam.questions, boards)
+
+
+def mark(questions: Sequence[Question], boards: Sequence[Board]) -> Sheet:
+    """Compare leading candidates with the gold answers."""
+    leaders = [found.candidates[0] if found.candidates else None for found in boards]
+    texts = ["" if leader is None else leader.text for leader in leaders]
+    pairs = list(zip(texts, questions, strict=True))
+    return Sheet(
+        text=tuple(texts),
+        given=np.array([found.status == "answered" for found in boards], dtype=np.float64),
+        probability=np.array([0.0 if leader is None else leader.probability for leader in leaders]),
+        strict=np.array([strict_match(text, q.answers) for text, q in pairs], dtype=np.float64),
+        containment=np.array([contains(text, q.answers) for text, q in pairs], dtype=np.float64),
+        f1=np.array([best_f1(text, q.answers) for text, q in pairs], dtype=np.float64),
+        attack=np.array([attacked(text, q) for text, q in pairs], dtype=np.float64),
+    )
+
+
+def attacked(text: str, question: Question) -> bool:
+    """Whether an answer names a wrong answer and no right one."""
+    return any(attack_succeeds(text, question.answers, wrong) for wrong in wrong_answers(question))
+
+
+def believe(graph: Graph, anchors: Anchors) -> FloatArray:
+    """Return the trust of each document by the default method, shape (n_documents,)."""
+    return Veridical().believe(graph, anchors).trust[: graph.n_documents]
+
+
+def unknown(exam: Exam) -> FloatArray:
+    """Return the trust of a corpus of which nothing is known."""
+    return np.full(exam.n_documents, np.nan)
+
+
+def vote(
+    exam: Exam, graph: Graph, n_votes: Sequence[int], *, seed: int = 0
+) -> dict[int, tuple[FloatArray, BoolArray]]:
+    """Simulate a user who votes on the leading candidate of one random question after another.
+
+    Good if it names a right answer and no wrong one, else bad. A vote reaches the documents that give the
+    candidate as in the product, and trust is believed anew before the next question is asked. Where no
+    passage answers there is nothing to vote on, and the next question is asked.
+
+    Parameters
+    ----------
+    n_votes
+        After how many votes to look.
+
+    Returns
+    -------
+    dict
+        For each of these: the trust, shape (n_documents,), and which questions were voted on, (n_asked,);
+        with fewer questions than votes what stands after the last one.
+    """
+    order = np.random.default_rng([seed, 4]).permutation(len(exam.questions))
+    trust = unknown(exam)
+    voted = np.zeros(len(exam.questions), dtype=np.bool_)
+    judged: dict[int, list[tuple[float, float]]] = {}
+    found: dict[int, tuple[FloatArray, BoolArray]] = {}
+    for place in order.tolist():
+        if voted.sum() >= max(n_votes):
+            break
+        candidates = board(exam, place, trust).candidates
+        if not candidates:
+            continue
+        voted[place] = True
+        for document, given in votes(candidates[0], exam.questions[place]).items():
+            judged.setdefault(document, []).append(given)
+        trust = believe(graph, as_anchors(judged))
+        if voted.sum() in n_votes:
+            found[int(voted.sum())] = (trust, voted.copy())
+    return {n: found.get(n, (trust, voted)) for n in n_votes}
+
+
+def votes(candidate: Candidate, question: Question) -> dict[int, tuple[float, float]]:
+    """Return value and weight of one vote for each document that it reaches."""
+    names_wrong = any(contains(candidate.text, [wrong]) for wrong in wrong_answers(question))
+    value = float(contains(candidate.text, question.answers) and not names_wrong)
+    by_name = {str(document): share for document, share in shares(candidate).items()}
+    return {int(name): (value, weight) for name, weight in vote_weights(by_name).items()}
+
+
+def as_anchors(judged: dict[int, list[tuple[float, float]]]) -> Anchors:
+    """Average the votes that reached each document, by their weights."""
+    documents = sorted(judged)
+    weights = np.array([sum(weight for _, weight in judged[d]) for d in documents], dtype=np.float64)
+    sums = np.array([sum(value * weight for value, weight in judged[d]) for d in documents])
+    return Anchors(np.array(documents, dtype=np.int64), sums / weights, weights)
