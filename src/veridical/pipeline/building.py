@@ -14,7 +14,7 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from veridical.errors import InputError
-from veridical.graph import candidates
+from veridical.graph import candidates, rare
 from veridical.graph.build import load_graph
 from veridical.graph.entailment import judge_both_ways, sentence_texts
 from veridical.index import bm25, dense
@@ -46,10 +46,11 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Vectors:
-    """Every passage: ids, ascending, and documents, both of shape (p,), and unit vectors of shape (p, d)."""
+    """Every passage: ids, ascending, documents and texts by number, of shape (p,), and unit rows (p, d)."""
 
     ids: IntArray
     owner: IntArray
+    texts: IntArray
     rows: Float32Array
 
 
@@ -135,8 +136,8 @@ def estimate(store: Store, parts: Parts, *, n_more_questions: int = 0) -> BuildR
     with store.read() as connection:
         counts = documents.count(connection)
         n_embed = len(derived.without_vectors(connection, encoder.name))
-        pairs = candidates.candidate_pairs(derived.neighbours(connection))
         known = derived.judged_pairs(connection, nli.name)
+        pairs = {*candidates.candidate_pairs(derived.neighbours(connection)), *known}
         embed_rate = float(values.state(connection, "rate:embed", str(_SECONDS_PER_PASSAGE)))
         pair_rate = float(values.state(connection, "rate:pair", str(_SECONDS_PER_PAIR)))
         read_rate = float(values.state(connection, "rate:read", str(_SECONDS_PER_READ)))
@@ -225,20 +226,25 @@ def _vectors(store: Store, encoder: TextEncoder) -> Vectors:
     with store.read() as connection:
         ids, rows = derived.all_vectors(connection, encoder.name)
         table = schema.passages
-        rows_of = connection.execute(sa.select(table.c.id, table.c.document_id)).all()
-    document_of = {row.id: row.document_id for row in rows_of}
-    owner = np.array([document_of.get(int(i), -1) for i in ids], dtype=np.int64)
-    live = owner >= 0
-    return Vectors(ids[live], owner[live], rows[live])
+        found = connection.execute(sa.select(table.c.id, table.c.document_id, table.c.text_hash)).all()
+    numbers: dict[str, int] = {}
+    known = {row.id: (row.document_id, numbers.setdefault(row.text_hash, len(numbers))) for row in found}
+    of = np.array([known.get(int(i), (-1, -1)) for i in ids], dtype=np.int64).reshape(-1, 2)
+    live = of[:, 0] >= 0
+    return Vectors(ids[live], of[live, 0], of[live, 1], rows[live])
 
 
 def _neighbours(store: Store, vectors: Vectors) -> list[tuple[int, int]]:
     with store.read() as connection:
         known = derived.neighbours(connection)
-    changed = candidates.update_neighbours(vectors.ids, vectors.owner, vectors.rows, known)
+    rare.refresh(store)
+    changed = candidates.update_neighbours(
+        vectors.ids, vectors.owner, vectors.rows, known, text_of=vectors.texts
+    )
     with store.write() as connection:
         derived.put_neighbours(connection, changed)
-    return candidates.candidate_pairs(candidates.merged(known, changed, vectors.ids.tolist()))
+    near = candidates.candidate_pairs(candidates.merged(known, changed, vectors.ids.tolist()))
+    return sorted({*near, *rare.stored_pairs(store, vectors.ids, vectors.owner, vectors.texts)})
 
 
 def _judge(
