@@ -1,0 +1,123 @@
+"""Answers that a passage names only to deny or to set aside: "B, not A", "while A is often named, B"."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from veridical.nli.align import sentence_spans
+from veridical.nli.lexicon import CLAUSE_END, DENIED_NEXT
+from veridical.reading.base import ReadAnswer, Reading
+
+#: How much of an answer's probability a cue takes away: that it is not so, or that it is beside the point.
+DENIED, SET_ASIDE = 0.9, 0.5
+
+_CLAIMED_NEXT = re.compile(
+    r"\b(?:(?:(?:mis)?conceptions?|notions?|ideas?|myths?|rumou?rs?|assumptions?|suggestions?|beliefs?|claims?|"
+    r"claimed|allegations?|speculations?|assertions?)\s+that|"
+    r"(?:no|little|lacks?|without|insufficient)\s+(?:\w+\s+)?(?:evidence|proof|basis)\s+(?:that|of|for)|"
+    r"(?:misconceptions?|myths?)\s+(?:of|about))\b",
+    re.IGNORECASE,
+)
+_SAID_NOT_SO = re.compile(
+    r"\W*(?:(?!(?:and|or|if|when|that|which|who|i|you|we|they|he|she|it|people)\b)[\w'’]+,?\s+){0,4}?"
+    r"(?:(?:is|was|are|were|be|been|has|have|had|did|does|do|could|would|can|will)\s+(?:\w+\s+)?(?:not|never)\b|"
+    r"(?:cannot|never)\b|\w+n['’]t\b|"
+    r"(?:is|was|are|were|has\s+been|have\s+been)\s+(?:\w+\s+){0,2}(?:incorrect|inaccurate|false|wrong|mistaken|"
+    r"erroneous|untrue|debunked|disproven|disproved|refuted|misconceptions?|myths?)\b|"
+    r"lacks?\b|fell\s+short|falls?\s+short)",
+    re.IGNORECASE,
+)
+_CONCEDED = re.compile(
+    r"(?:\A|[;:]\s|\s[-–—]\s)\W*(?:(?:while|whereas|although|though|even\s+though|despite|in\s+spite\s+of|unlike|"
+    r"contrary\s+to|as\s+opposed\s+to)\s+(?!\w+ing\b))",
+    re.IGNORECASE,
+)
+_IN_CONTRAST = re.compile(r"\A\W*(?:in\s+contrast|by\s+contrast|on\s+the\s+other\s+hand|conversely)\b", re.I)
+_NEGATED = re.compile(r"\b(?:not|never|cannot|except)\b|n['’]t\b", re.IGNORECASE)
+_COMMA = re.compile(r",(?!\d)")
+
+
+def denial(text: str, start: int, end: int, *, question: str = "") -> float:
+    """How far a passage denies what stands at a place.
+
+    Parameters
+    ----------
+    text
+        The passage.
+    start, end
+        Characters of the answer, ``0 <= start < end <= len(text)``.
+    question
+        What it answers. One that asks for what is not so ("what does not work?") is answered by a denial.
+
+    Returns
+    -------
+    float
+        ``DENIED`` where its clause is denied ("not A", "rather than A", "the myth that A", "A was never"),
+        ``SET_ASIDE`` where it is conceded or contrasted ("while A is often named", "in contrast, A"), else 0.
+    """
+    for span in sentence_spans(text):
+        if span.start < end and start < span.end:
+            a, b = max(start, span.start) - span.start, min(end, span.end) - span.start
+            if b - a < (end - start) / 2:
+                continue
+            if _NEGATED.search(question):
+                return 0.0
+            denied, aside = _scopes(span.text)
+            if any(_mostly_in(a, b, scope) for scope in denied) or _SAID_NOT_SO.match(span.text, b):
+                return DENIED
+            return SET_ASIDE if any(_mostly_in(a, b, scope) for scope in aside) else 0.0
+    return 0.0
+
+
+def undenied(text: str, reading: Reading, *, question: str = "") -> Reading:
+    """The reading with less weight on answers that the passage denies; see ``denial``.
+
+    What they lose goes to its other answers in proportion, and is left unassigned where there is none: a
+    passage that only denies an answer does not answer.
+    """
+    losses = [a.probability * denial(text, a.start, a.end, question=question) for a in reading.answers]
+    lost = sum(losses)
+    if not lost:
+        return reading
+    kept = [a.probability - loss for a, loss in zip(reading.answers, losses, strict=True)]
+    free = sum(k for k, loss in zip(kept, losses, strict=True) if not loss)
+    gain = 1.0 + lost / free if free else 1.0
+    found = [
+        ReadAnswer(a.text, a.start, a.end, min(1.0, k if loss else k * gain))
+        for a, k, loss in zip(reading.answers, kept, losses, strict=True)
+    ]
+    return Reading(tuple(sorted(found, key=lambda a: -a.probability)), reading.no_answer)
+
+
+def _mostly_in(start: int, end: int, scope: tuple[int, int]) -> bool:
+    """Whether more of an answer than not lies in a scope whose cue stands before it."""
+    return scope[0] < start and 2 * (min(end, scope[1]) - start) >= end - start
+
+
+@lru_cache(maxsize=16_384)
+def _scopes(sentence: str) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
+    """Where a sentence denies, and where it concedes or contrasts."""
+    denied = tuple(
+        (cue.start(), _clause_end(sentence, cue.end()))
+        for pattern in (DENIED_NEXT, _CLAIMED_NEXT)
+        for cue in pattern.finditer(sentence)
+    )
+    if _IN_CONTRAST.match(sentence):
+        return denied, ((0, len(sentence)),)
+    aside = []
+    for cue in _CONCEDED.finditer(sentence):
+        comma = _COMMA.search(sentence, cue.end())
+        aside.append((cue.start(), comma.start() if comma else len(sentence)))
+    return denied, tuple(aside)
+
+
+def _clause_end(sentence: str, at: int) -> int:
+    stop = CLAUSE_END.search(sentence, at)
+    while stop and _within_number(sentence, stop.start()):
+        stop = CLAUSE_END.search(sentence, stop.end())
+    return stop.start() if stop else len(sentence)
+
+
+def _within_number(sentence: str, at: int) -> bool:
+    return sentence[at] in ".," and sentence[at - 1 : at].isdigit() and sentence[at + 1 : at + 2].isdigit()
