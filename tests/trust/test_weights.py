@@ -70,8 +70,8 @@ def test_relations_that_judged_pairs_refute_are_switched_off():
     edges = [(i, i + 50, 1, 0.9) for i in range(50)]
     anchors = judged([(i, 1.0) for i in range(50)] + [(i, 0.0) for i in range(50, 99)])
     assembled = assemble(graph_of([-1] * 100, edges=edges, n_sources=0), anchors)
-    assert assembled.support_reliability == 0.0
-    assert assembled.contradiction_reliability == pytest.approx(0.5)
+    assert assembled.reliability.support == 0.0
+    assert assembled.reliability.contradiction == pytest.approx(0.25)
 
 
 def test_copies_of_a_text_share_one_voice_and_one_fate():

@@ -1,16 +1,18 @@
-"""From judged passage pairs to the document graph: the strongest passage pair speaks for its documents."""
+"""From evidence on passage pairs to the document graph: the strongest evidence speaks for its documents."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 import sqlalchemy as sa
 
-from veridical.graph.arrays import FloatArray, Graph, IntArray
-from veridical.stores import derived, schema
+from veridical.corpus.split import sentences
+from veridical.graph import evidence, voices
+from veridical.graph.arrays import Graph, IntArray
+from veridical.graph.evidence import Item, Rows
+from veridical.stores import derived, questions, schema
 from veridical.stores.derived import Judgement
 from veridical.types import Node, Relation, RelationKind, Span
 
@@ -32,6 +34,31 @@ class LoadedGraph:
         return {document_id: number for number, document_id in enumerate(self.document_ids)}
 
 
+@dataclass(frozen=True)
+class Side:
+    """A passage, where it starts in its document, and the document's date."""
+
+    document_id: int
+    text: str
+    start: int
+    date: str | None = None
+
+    def span(self, start: int | None, end: int | None) -> Span | None:
+        """Return a stretch of the passage with its place in the document."""
+        if start is None or end is None:
+            return None
+        return Span(self.text[start:end], self.start + start, self.start + end)
+
+    def sentence(self, start: int | None, end: int | None) -> Span | None:
+        """Return the sentence, or the sentences, that a stretch of the passage lies in."""
+        if start is None or end is None:
+            return None
+        around = [s for s in sentences(self.text) if s.start < end and start < s.end]
+        if not around:
+            return self.span(start, end)
+        return self.span(min(around[0].start, start), max(around[-1].end, end))
+
+
 def load_graph(connection: sa.Connection) -> LoadedGraph:
     """Read the whole graph of a knowledge base."""
     docs = schema.documents
@@ -44,9 +71,9 @@ def load_graph(connection: sa.Connection) -> LoadedGraph:
     groups: dict[str, int] = {}
     text_group = np.array([groups.setdefault(row.text_hash, len(groups)) for row in rows], dtype=np.int64)
     nodes = tuple([Node("document", str(i)) for i in ids] + [Node("source", source) for source in sources])
-    edges = _document_edges(connection, ids, text_group)
+    edges = document_edges(evidence.rows(connection, ids), text_group)
     later, earlier = _split_by_date(edges, [row.date for row in rows])
-    plain = (later < 0) | (edges.signs > 0)
+    plain = later < 0
     return LoadedGraph(
         Graph(
             nodes=nodes,
@@ -60,45 +87,39 @@ def load_graph(connection: sa.Connection) -> LoadedGraph:
             later=later[~plain],
             earlier=earlier[~plain],
             supersede_weights=edges.weights[~plain],
+            voice_group=voices.voices(connection, [row.text_hash for row in rows]),
+            by_answers=edges.answered[plain],
+            superseded_by_answers=edges.answered[~plain],
         ),
         ids,
         sources,
     )
 
 
-@dataclass(frozen=True)
-class _Edges:
-    heads: IntArray
-    tails: IntArray
-    signs: IntArray
-    weights: FloatArray
+def document_edges(found: Rows, text_group: IntArray) -> Rows:
+    """Return one edge a document pair: the strongest evidence's kind and weight.
+
+    Parameters
+    ----------
+    found
+        All evidence on pairs of documents.
+    text_group
+        Shape (n_documents,): a copy says nothing new of its original, so nothing is said within a group.
+    """
+    apart = text_group[found.heads] != text_group[found.tails]
+    return evidence.strongest(
+        Rows(
+            found.heads[apart],
+            found.tails[apart],
+            found.signs[apart],
+            found.weights[apart],
+            found.answered[apart],
+        )
+    )
 
 
-def _document_edges(connection: sa.Connection, ids: Sequence[int], text_group: IntArray) -> _Edges:
-    table, passages = schema.judgements, schema.passages
-    low, high = passages.alias("low"), passages.alias("high")
-    rows = connection.execute(
-        sa.select(low.c.document_id, high.c.document_id, table.c.entailment, table.c.contradiction)
-        .join(low, low.c.id == table.c.low_passage)
-        .join(high, high.c.id == table.c.high_passage)
-    ).all()
-    data = np.fromiter(chain.from_iterable(rows), dtype=np.float64, count=4 * len(rows)).reshape(-1, 4)
-    numbers = np.searchsorted(np.array(ids, dtype=np.int64), data[:, :2].astype(np.int64))
-    heads, tails = numbers.min(axis=1), numbers.max(axis=1)
-    entailment, contradiction = data[:, 2], data[:, 3]
-    neutral = 1.0 - entailment - contradiction
-    signs = np.where(entailment >= contradiction, 1, -1)
-    weights = np.maximum(entailment, contradiction)
-    # A copy says nothing new of its original, and only what beats neutral is said at all.
-    keep = np.flatnonzero((weights > neutral) & (text_group[heads] != text_group[tails]))
-    order = keep[np.lexsort((signs[keep], -weights[keep], tails[keep], heads[keep]))]
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = (heads[order][1:] != heads[order][:-1]) | (tails[order][1:] != tails[order][:-1])
-    chosen = order[first]
-    return _Edges(heads[chosen], tails[chosen], signs[chosen].astype(np.int64), weights[chosen])
-
-
-def _split_by_date(edges: _Edges, dates: Sequence[str | None]) -> tuple[IntArray, IntArray]:
+def _split_by_date(edges: Rows, dates: Sequence[str | None]) -> tuple[IntArray, IntArray]:
+    """Return the later and the earlier document of contradictions across dates, -1 for all other edges."""
     later = np.full(len(edges.heads), -1, dtype=np.int64)
     earlier = np.full(len(edges.heads), -1, dtype=np.int64)
     for row in np.flatnonzero(edges.signs < 0):
@@ -133,80 +154,19 @@ def at_prior(
     return replace(judgement, entailment=weights[0] / total, contradiction=weights[2] / total)
 
 
-def relation_of(
-    judgement: Judgement,
-    passages: dict[int, tuple[int, str, int]],
-    dates: dict[int, str | None],
-) -> Relation | None:
-    """Read one judgement as a relation between documents, or ``None`` if it is neutral.
-
-    Parameters
-    ----------
-    judgement
-        Of two passages.
-    passages
-        Passage id to (document id, text, start of the passage in its document).
-    dates
-        Document id to date.
-    """
-    neutral = 1.0 - judgement.entailment - judgement.contradiction
-    weight = max(judgement.entailment, judgement.contradiction)
-    if weight <= neutral:
-        return None
-    low, high = passages[judgement.low], passages[judgement.high]
-    head = (low[0], judgement.low, _span(low, judgement.low_start, judgement.low_end))
-    tail = (high[0], judgement.high, _span(high, judgement.high_start, judgement.high_end))
-    kind = RelationKind.SUPPORTS
-    if judgement.contradiction > judgement.entailment:
-        order = compare_dates(dates.get(head[0]), dates.get(tail[0]))
-        kind = RelationKind.SUPERSEDES if order else RelationKind.CONTRADICTS
-        if order < 0:
-            head, tail = tail, head
-    return Relation(head[0], tail[0], kind, weight, head[1], tail[1], head[2], tail[2])
+def kind_of(sign: int, left_date: str | None, right_date: str | None) -> tuple[RelationKind, bool]:
+    """Say how one document stands to another, and whether they change places: the later one comes first."""
+    if sign > 0:
+        return RelationKind.SUPPORTS, False
+    order = compare_dates(left_date, right_date)
+    return (RelationKind.SUPERSEDES, order < 0) if order else (RelationKind.CONTRADICTS, False)
 
 
-def _span(passage: tuple[int, str, int], start: int | None, end: int | None) -> Span | None:
-    if start is None or end is None:
-        return None
-    _, text, offset = passage
-    return Span(text[start:end], offset + start, offset + end)
-
-
-def relations_among(
-    connection: sa.Connection,
-    passage_ids: Sequence[int],
-    shares: tuple[float, float, float] | None = None,
-) -> list[Relation]:
-    """Relations between the passages given, strongest first.
-
-    Parameters
-    ----------
-    shares
-        Set where the passages answer one question: the class shares for which the judgements are stated.
-        Such passages clash or agree far more often than neighbours in a corpus, so the judgements are
-        restated for ``QUESTION_SHARES``.
-    """
-    if len(passage_ids) < 2:
-        return []
-    judgements = derived.judgements(connection, list(passage_ids))
-    if shares is not None:
-        judgements = [at_prior(judgement, shares, QUESTION_SHARES) for judgement in judgements]
-    return _relations(connection, judgements)
-
-
-def relations_of_document(connection: sa.Connection, document_id: int) -> list[Relation]:
-    """Relations between one document and any other, strongest first."""
-    passages, table = schema.passages, schema.judgements
-    own = sa.select(passages.c.id).where(passages.c.document_id == document_id)
-    query = sa.select(*derived.JUDGEMENT).where(table.c.low_passage.in_(own) | table.c.high_passage.in_(own))
-    return _relations(connection, [Judgement(*row) for row in connection.execute(query)])
-
-
-def _relations(connection: sa.Connection, judgements: Sequence[Judgement]) -> list[Relation]:
+def sides(connection: sa.Connection, items: Iterable[Item]) -> dict[int, Side]:
+    """Return the passages that evidence is on, by passage id."""
     passages, docs = schema.passages, schema.documents
-    wanted = sorted({i for j in judgements for i in (j.low, j.high)})
-    found: dict[int, tuple[int, str, int]] = {}
-    dates: dict[int, str | None] = {}
+    wanted = sorted({i for item in items for i in (item.low, item.high)})
+    found: dict[int, Side] = {}
     for begin in range(0, len(wanted), 500):
         query = (
             sa.select(passages.c.id, passages.c.document_id, passages.c.text, passages.c.start, docs.c.date)
@@ -214,8 +174,63 @@ def _relations(connection: sa.Connection, judgements: Sequence[Judgement]) -> li
             .where(passages.c.id.in_(wanted[begin : begin + 500]))
         )
         for row in connection.execute(query):
-            found[row.id] = (row.document_id, row.text, row.start)
-            dates[row.document_id] = row.date
-    relations = [relation_of(judgement, found, dates) for judgement in judgements]
-    known = [relation for relation in relations if relation is not None]
-    return sorted(known, key=lambda relation: (-relation.weight, relation.head, relation.tail))
+            found[row.id] = Side(row.document_id, row.text, row.start, row.date)
+    return found
+
+
+def sentences_of(item: Item, known: Mapping[int, Side]) -> tuple[Span | None, Span | None]:
+    """Return the sentences of the lower and the higher passage that decided it, where that is known."""
+    low, high = known[item.low], known[item.high]
+    a, b, c, d = item.places
+    if item.basis == "answers":
+        return low.sentence(a, b), high.sentence(c, d)
+    return low.span(a, b), high.span(c, d)
+
+
+def relation_of(item: Item, known: Mapping[int, Side]) -> Relation:
+    """Read evidence as a relation between the two documents."""
+    low, high = known[item.low], known[item.high]
+    left, right = sentences_of(item, known)
+    head, tail = (low.document_id, item.low, left), (high.document_id, item.high, right)
+    kind, turned = kind_of(item.sign, low.date, high.date)
+    if turned:
+        head, tail = tail, head
+    return Relation(head[0], tail[0], kind, item.weight, head[1], tail[1], head[2], tail[2])
+
+
+def relations_among(
+    connection: sa.Connection,
+    passage_ids: Sequence[int],
+    shares: tuple[float, float, float] | None = None,
+) -> list[Relation]:
+    """Relations between the passages given, one a pair of passages, those that are worth most first.
+
+    Parameters
+    ----------
+    shares
+        Set where the passages answer one question: the class shares for which inferences are stated.
+        Such passages clash or agree far more often than neighbours in a corpus, so they are restated for
+        ``QUESTION_SHARES``.
+    """
+    if len(passage_ids) < 2:
+        return []
+    judged = derived.judgements(connection, list(passage_ids))
+    if shares is not None:
+        judged = [at_prior(judgement, shares, QUESTION_SHARES) for judgement in judged]
+    items = [evidence.of_judgement(judgement) for judgement in judged]
+    items += [evidence.of_question(pair) for pair in questions.pairs(connection, list(passage_ids))]
+    return _relations(connection, [item for item in items if item is not None])
+
+
+def relations_of_document(connection: sa.Connection, document_id: int) -> list[Relation]:
+    """Relations between one document and any other, one a pair of passages, most worth first."""
+    return _relations(connection, evidence.of_document(connection, document_id))
+
+
+def _relations(connection: sa.Connection, items: Sequence[Item]) -> list[Relation]:
+    best: dict[tuple[int, int], Item] = {}
+    for item in sorted(items, key=lambda one: one.rank):
+        if item.is_sure:
+            best.setdefault((item.low, item.high), item)
+    known = sides(connection, best.values())
+    return [relation_of(item, known) for item in best.values()]

@@ -19,6 +19,7 @@ TRUST_WEIGHT = 0.5
 _MAX_LEFT_OUT = 128  # judged documents that are left out one at a time, in closed form
 _LEAVE_ONE_OUT_WORK = 1_000_000  # nodes times judged documents; beyond it they are left out by folds
 _N_FOLDS = 5
+_N_SHARED = 2  # how often dated contradictions are weighed again; more changes trust by less than .01
 
 
 class Veridical:
@@ -40,7 +41,23 @@ class Veridical:
 
         Trust is the probability of being reliable at even prior odds: 1/2 says nothing either way. Nodes that
         no judgement reaches have NaN.
+
+        A later document that contradicts an earlier one is its update, or a forgery with a later date. The
+        contradiction counts by 1 - trust of the later document, which is itself what is looked for: the
+        problem is solved with half of it, and again with what that says, `_N_SHARED` times in all. So a
+        document that is found bad clears those that it claims to replace, whatever its date.
         """
+        shares = np.full(len(graph.later), 0.5)
+        state = self._believe(graph.contested(shares), anchors, warm_start)
+        if state.neutral or not len(shares):
+            return state
+        for _ in range(_N_SHARED):
+            trust = state.trust[graph.later]
+            shares = 1.0 - np.where(np.isnan(trust), 0.5, trust)
+            state = self._believe(graph.contested(shares), anchors, state.raw)
+        return state
+
+    def _believe(self, graph: Graph, anchors: Anchors, warm_start: FloatArray | None) -> TrustState:
         assembled = assemble(graph, anchors, self.settings)
         problem = assembled.problem
         solution = ConjugateGradient().solve(problem, initial=_start(problem, warm_start))
@@ -48,10 +65,12 @@ class Veridical:
         if len(anchors) == 0:
             unknown = np.full(problem.n_nodes, np.nan)
             return TrustState(raw, unknown, False, solution, problem, neutral=True)
-        hearsay, calibration = _calibrate(problem, solution, anchors, assembled)
+        hearsay, calibration = _calibrate(graph, problem, solution, assembled)
         trust = calibration.trust(raw)
-        said = calibration.logit(hearsay)
-        trust[anchors.documents] = judged_trust(said, anchors.values, anchors.weights)
+        judged = assembled.anchors
+        own = judged_trust(calibration.logit(hearsay), judged.values, judged.weights)
+        at = assembled.judgement >= 0  # a judgement is of all copies of its text
+        trust[: graph.n_documents][at] = own[assembled.judgement[at]]
         trust[~_reached(problem)] = np.nan
         return TrustState(
             raw, trust, calibration.calibrated, solution, problem, notes=_notes(calibration, assembled)
@@ -80,9 +99,10 @@ def _start(problem: TrustProblem, warm_start: FloatArray | None) -> FloatArray |
 
 
 def _calibrate(
-    problem: TrustProblem, solution: TrustSolution, anchors: Anchors, assembled: Assembled
+    graph: Graph, problem: TrustProblem, solution: TrustSolution, assembled: Assembled
 ) -> tuple[FloatArray, Calibration]:
     """Return what the graph alone says of each anchor (raw), and the calibration."""
+    anchors = assembled.anchors
     hearsay = solution.values[anchors.documents]
     if problem.n_nodes * min(len(anchors), _MAX_LEFT_OUT) <= _LEAVE_ONE_OUT_WORK:
         looked = leave_one_out(problem, solution, max_nodes=_MAX_LEFT_OUT)
@@ -96,7 +116,8 @@ def _calibrate(
         hearsay = _left_out_in_folds(problem, solution, n_folds=_N_FOLDS)
     weights = assembled.balance * anchors.weights
     fitted = calibrate(hearsay[chosen], anchors.values[chosen], weights[chosen])
-    return hearsay, Calibration(fitted.slope, len(anchors))
+    n_judged = len(np.unique(graph.voices[anchors.documents]))
+    return hearsay, Calibration(fitted.slope, n_judged)
 
 
 def _left_out_in_folds(problem: TrustProblem, solution: TrustSolution, *, n_folds: int) -> FloatArray:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from veridical.errors import InputError
-from veridical.graph import candidates, rare
+from veridical.graph import candidates, rare, voices
 from veridical.graph.build import load_graph
 from veridical.graph.entailment import judge_both_ways, sentence_texts
 from veridical.index import bm25, dense
@@ -84,6 +84,8 @@ def run(store: Store, parts: Parts, stages: Stages) -> BuildReport:
     encoder, nli, reader, method = parts.encoder, parts.nli, parts.reader, parts.method
     with stages.run("lexical index", bm25.n_behind(store), "passages") as progress:
         bm25.sync(store, on_progress=progress.advance)
+    with stages.run("near-duplicates", voices.n_behind(store), "documents") as progress:
+        voices.update(store, on_progress=progress.advance)
     n_embedded = _embed(store, encoder, stages)
     with stages.run("dense index"):
         _refresh_dense(store, encoder, changed=n_embedded > 0)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from veridical.graph.arrays import Anchors, Graph
 from veridical.trust.priors import class_weights, relation_reliability, source_strength
 from veridical.trust.problem import TrustProblem
+from veridical.trust.voices import Voices, bundles, voices_of
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -33,6 +34,9 @@ class WeightSettings:
     document_prior
         Weight of a document's pull to 1/2 (shared among the documents of a source). It makes the system
         positive definite and lets trust fade with distance.
+    by_answers, by_inference
+        How far relations are relied on before any pair of judged documents bears them out or not, in [0, 1]:
+        those that rest on answers to one question, and those that rest on inference between sentences.
     """
 
     anchor: float = 10.0
@@ -40,6 +44,29 @@ class WeightSettings:
     relation: float = 1.0
     copy: float = 10.0
     document_prior: float = 0.05
+    by_answers: float = 0.5
+    by_inference: float = 0.25
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How far relations of each kind are relied on, in [0, 1], by what they rest on."""
+
+    support: float
+    contradiction: float
+    answered_support: float
+    answered_contradiction: float
+
+    def of(self, graph: Graph) -> FloatArray:
+        """Return the reliability of each relation, shape (m,)."""
+        table = np.array(
+            [
+                [self.contradiction, self.support],
+                [self.answered_contradiction, self.answered_support],
+            ]
+        )
+        result: FloatArray = table[graph.answered.astype(np.int64), (graph.signs > 0).astype(np.int64)]
+        return result
 
 
 @dataclass(frozen=True)
@@ -50,19 +77,25 @@ class Assembled:
     ----------
     problem
         Nodes numbered as in the graph.
+    anchors
+        Its feedback: one row a judged text, on the first judged document that has it.
     balance
-        Shape (f,): class weight of each anchor (`class_weights`).
+        Shape (f,): how much each of these counts: its class weight (`class_weights`), shared among judged
+        near-duplicates.
+    judgement
+        Shape (n_documents,): the row of ``anchors`` that is of each document's text, -1 where none is.
     source_strength
         Prior strength of a source, in judgements; NaN without sources.
-    support_reliability, contradiction_reliability
-        How far relations of each kind are relied on, in [0, 1].
+    reliability
+        How far relations are relied on.
     """
 
     problem: TrustProblem
+    anchors: Anchors
     balance: FloatArray
+    judgement: IntArray
     source_strength: float
-    support_reliability: float
-    contradiction_reliability: float
+    reliability: Reliability
 
 
 @dataclass(frozen=True)
@@ -77,10 +110,15 @@ def assemble(graph: Graph, anchors: Anchors, settings: WeightSettings | None = N
     """Build the trust problem of method ``veridical``.
 
     Sources are nodes, held to 1/2 as strongly as the judgements of all sources warrant (`source_strength`).
-    Supports and contradictions are divided by the larger degree of their two ends, ``w / max(1, D_i, D_j)``,
-    so that those of one document weigh at most 1 together, and scaled by how reliable judged pairs show their
-    kind to be (`relation_reliability`). The edges of a judged document carry
-    its class weight (`class_weights`). Copies of a text are tied together and share one voice.
+    Supports and contradictions are scaled by how reliable judged pairs show their kind to be
+    (`relation_reliability`), apart for those by answers and by inference, and divided by the larger degree of
+    their two ends, ``w / max(1, D_i, D_j)``, so that those of one document weigh at most 1 together. The
+    edges of a judged document carry its class weight (`class_weights`).
+
+    Near-duplicates are one voice (`veridical.trust.voices`): what k of them say to another voice, with one
+    sign, weighs together what the strongest of them says, and each has 1/k of a source's edge, of a prior and
+    of an anchor. So k copies weigh what one does, and each of them is as trusted as one alone would be.
+    Copies of exactly one text are also tied together, and judged together.
 
     Parameters
     ----------
@@ -92,66 +130,58 @@ def assemble(graph: Graph, anchors: Anchors, settings: WeightSettings | None = N
         The stated choices.
     """
     settings = settings or WeightSettings()
-    balance = class_weights(anchors.values, anchors.weights)
-    voice = _voice(graph, anchors, balance)
-    supports = _kind_reliability(graph, anchors, balance, sign=1)
-    contradictions = _kind_reliability(graph, anchors, balance, sign=-1)
+    voices = voices_of(graph, anchors)
+    balance = class_weights(voices.anchors.values, voices.anchors.weights * voices.shares)
+    loud = np.ones(graph.n_documents)
+    loud[voices.judged] = balance[voices.judgement[voices.judged]]
+    reliability = _reliability(graph, voices, loud, settings)
     parts = [
-        _source_edges(graph, voice, settings),
-        _relation_edges(graph, voice, settings, supports, contradictions),
+        _source_edges(graph, loud / voices.sizes, settings),
+        _relation_edges(graph, loud, settings, reliability),
         _copy_edges(graph, settings),
     ]
-    strength = _strength(graph, anchors, voice)
+    strength = _strength(graph, anchors, voices, loud)
+    at = voices.anchors.documents
     problem = TrustProblem(
         n_nodes=graph.n_nodes,
         heads=np.concatenate([part.heads for part in parts]),
         tails=np.concatenate([part.tails for part in parts]),
         signs=np.concatenate([part.signs for part in parts]).astype(np.int8),
         weights=np.concatenate([part.weights for part in parts]),
-        anchors=anchors.documents,
-        anchor_targets=anchors.values,
-        anchor_weights=settings.anchor * anchors.weights,
-        prior_weights=_prior_weights(graph, settings, strength),
+        anchors=at,
+        anchor_targets=voices.anchors.values,
+        anchor_weights=settings.anchor * voices.anchors.weights * voices.copies[at] / voices.sizes[at],
+        prior_weights=_prior_weights(graph, voices, settings, strength),
     )
-    return Assembled(problem, balance, strength, supports, contradictions)
+    return Assembled(
+        problem, voices.anchors, balance * voices.shares, voices.judgement, strength, reliability
+    )
 
 
-def _copies(graph: Graph) -> IntArray:
-    """How many documents have each document's text, shape (n_documents,)."""
-    if graph.n_documents == 0:
-        return np.empty(0, dtype=np.int64)
-    _, group, sizes = np.unique(graph.text_group, return_inverse=True, return_counts=True)
-    result: IntArray = sizes[group].astype(np.int64)
-    return result
-
-
-def _voice(graph: Graph, anchors: Anchors, balance: FloatArray) -> FloatArray:
-    """How loudly each document speaks to its neighbours, shape (n_documents,)."""
-    voice = 1.0 / _copies(graph)
-    voice[anchors.documents] *= balance
-    return voice
-
-
-def _source_edges(graph: Graph, voice: FloatArray, settings: WeightSettings) -> _Edges:
+def _source_edges(graph: Graph, loud: FloatArray, settings: WeightSettings) -> _Edges:
     documents = np.flatnonzero(graph.source_of >= 0)
     return _Edges(
         documents,
         graph.n_documents + graph.source_of[documents],
         np.ones(len(documents), dtype=np.int64),
-        settings.source * voice[documents],
+        settings.source * loud[documents],
     )
 
 
 def _relation_edges(
-    graph: Graph, voice: FloatArray, settings: WeightSettings, supports: float, contradictions: float
+    graph: Graph, loud: FloatArray, settings: WeightSettings, reliability: Reliability
 ) -> _Edges:
-    n = graph.n_documents
-    weights = graph.weights * np.sqrt(voice[graph.heads] * voice[graph.tails])
-    degree = np.bincount(graph.heads, graph.weights, n) + np.bincount(graph.tails, graph.weights, n)
+    relied = reliability.of(graph)
+    most = float(relied.max(initial=0.0))
+    signs = graph.signs.astype(np.int64)
+    if most == 0.0:
+        return _Edges(graph.heads, graph.tails, signs, np.zeros(len(graph.heads)))
+    # Relied on less, a relation takes less of the room that a document's relations have together.
+    shared, degree = bundles(graph, graph.weights * relied / most)
     busier = np.maximum(np.maximum(degree[graph.heads], degree[graph.tails]), 1.0)
-    reliability = np.where(graph.signs > 0, supports, contradictions)
-    weights = settings.relation * reliability * weights / busier
-    return _Edges(graph.heads, graph.tails, graph.signs.astype(np.int64), weights)
+    weights = settings.relation * most * shared / busier
+    weights *= np.sqrt(loud[graph.heads] * loud[graph.tails])
+    return _Edges(graph.heads, graph.tails, signs, weights)
 
 
 def _copy_edges(graph: Graph, settings: WeightSettings) -> _Edges:
@@ -163,35 +193,47 @@ def _copy_edges(graph: Graph, settings: WeightSettings) -> _Edges:
     return _Edges(leader[copies].astype(np.int64), copies, np.ones(len(copies), dtype=np.int64), ties)
 
 
-def _strength(graph: Graph, anchors: Anchors, voice: FloatArray) -> float:
+def _strength(graph: Graph, anchors: Anchors, voices: Voices, loud: FloatArray) -> float:
     if graph.n_sources == 0:
         return float("nan")
-    source = graph.source_of[anchors.documents]
+    documents = anchors.documents
+    _, voice, sizes = np.unique(graph.voices[documents], return_inverse=True, return_counts=True)
+    amounts = loud[documents] / sizes[voice]
+    values = voices.anchors.values[voices.judgement[documents]]
+    source = graph.source_of[documents]
     has = source >= 0
-    loud, values = voice[anchors.documents][has], anchors.values[has]
-    good = np.bincount(source[has], loud * values, graph.n_sources)
-    bad = np.bincount(source[has], loud * (1.0 - values), graph.n_sources)
+    good = np.bincount(source[has], (amounts * values)[has], graph.n_sources)
+    bad = np.bincount(source[has], (amounts * (1.0 - values))[has], graph.n_sources)
     return source_strength(good, bad)
 
 
-def _prior_weights(graph: Graph, settings: WeightSettings, strength: float) -> FloatArray:
+def _prior_weights(graph: Graph, voices: Voices, settings: WeightSettings, strength: float) -> FloatArray:
     weights = np.full(graph.n_nodes, settings.document_prior)
     has = np.flatnonzero(graph.source_of >= 0)
-    sizes = np.bincount(graph.source_of[has], minlength=graph.n_sources)
-    weights[has] /= sizes[graph.source_of[has]]
+    members = np.bincount(graph.source_of[has], 1.0 / voices.sizes[has], graph.n_sources)
+    weights[has] /= np.maximum(members[graph.source_of[has]], 1.0)
+    weights[: graph.n_documents] /= voices.sizes
     weights[graph.n_documents :] = settings.source * strength
     return weights
 
 
-def _kind_reliability(graph: Graph, anchors: Anchors, balance: FloatArray, *, sign: int) -> float:
-    value = np.full(graph.n_documents, np.nan)
-    value[anchors.documents] = anchors.values
-    scale = np.zeros(graph.n_documents)
-    scale[anchors.documents] = balance
-    of_kind = graph.signs == sign
-    heads, tails, weights = graph.heads[of_kind], graph.tails[of_kind], graph.weights[of_kind]
-    judged = ~np.isnan(value[heads]) & ~np.isnan(value[tails])
-    heads, tails, weights = heads[judged], tails[judged], weights[judged]
-    apart = np.abs(value[heads] - value[tails])
-    agreement = 1.0 - apart if sign > 0 else apart
-    return relation_reliability(agreement, weights * scale[heads] * scale[tails])
+def _reliability(graph: Graph, voices: Voices, loud: FloatArray, settings: WeightSettings) -> Reliability:
+    values = np.full(graph.n_documents, np.nan)
+    values[voices.judged] = voices.anchors.values[voices.judgement[voices.judged]]
+    pairs = ~np.isnan(values[graph.heads]) & ~np.isnan(values[graph.tails])
+    shared, _ = bundles(graph, np.where(pairs, graph.weights, 0.0))
+    amounts = shared * loud[graph.heads] * loud[graph.tails]
+    apart = np.abs(values[graph.heads] - values[graph.tails])
+
+    def relied(sign: int, *, answered: bool) -> float:
+        of_kind = pairs & (graph.signs == sign) & (graph.answered == answered)
+        agreement = 1.0 - apart[of_kind] if sign > 0 else apart[of_kind]
+        prior = settings.by_answers if answered else settings.by_inference
+        return relation_reliability(agreement, amounts[of_kind], prior=prior)
+
+    return Reliability(
+        support=relied(1, answered=False),
+        contradiction=relied(-1, answered=False),
+        answered_support=relied(1, answered=True),
+        answered_contradiction=relied(-1, answered=True),
+    )
