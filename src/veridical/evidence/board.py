@@ -139,24 +139,47 @@ def build_board(question: str, reads: Sequence[PassageRead], *, model: BoardMode
         candidate. The sum of all probabilities is below 1.
     """
     model = model or board_model()
-    ordered = sorted(reads, key=_order)
-    said = [
+    hearing = hear(question, reads)
+    heard = hearing.weighed(model)
+    chances = model.probabilities([group.weight for group in heard])
+    candidates = tuple(
+        group.candidate(number, chance, hearing.reads)
+        for number, (group, chance) in enumerate(zip(heard, chances, strict=True), 1)
+        if number <= MAX_CANDIDATES
+    )
+    spoke = {place for group in heard[:MAX_CANDIDATES] for place in group.contributions}
+    return Board(candidates, _status(candidates, model), len(reads), len(reads) - len(spoke))
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """What passages say to a question before anything is weighed: nothing here depends on trust.
+
+    ``copies`` is the number of each passage's group of near-duplicates, ``groups`` holds the answers that
+    mean the same.
+    """
+
+    reads: tuple[PassageRead, ...]
+    copies: tuple[int, ...]
+    groups: tuple[tuple[Reply, ...], ...]
+
+    def weighed(self, model: BoardModel) -> list[Heard]:
+        """The groups that have any weight, heaviest first."""
+        heard = [Heard.of(group, self.reads, self.copies, model) for group in self.groups]
+        return sorted((group for group in heard if group.weight > 0), key=lambda g: (-g.weight, g.text))
+
+
+def hear(question: str, reads: Sequence[PassageRead]) -> Hearing:
+    """Put passages in an order of their own, and group what they answer and which are copies."""
+    ordered = tuple(sorted(reads, key=_order))
+    replies = [
         Reply(place, number, answer.text, answer.probability)
         for place, read in enumerate(ordered)
         for number, answer in enumerate(read.reading.answers)
         if answer.probability >= _LEAST and read.relevance > 0
     ]
     copies = near_duplicates([read.passage.text for read in ordered], same_facts=False)
-    heard = [_Heard.of(group, ordered, copies, model) for group in grouped(question, said)]
-    heard = sorted((group for group in heard if group.weight > 0), key=lambda g: (-g.weight, g.text))
-    chances = model.probabilities([group.weight for group in heard])
-    candidates = tuple(
-        group.candidate(number, chance, ordered)
-        for number, (group, chance) in enumerate(zip(heard, chances, strict=True), 1)
-        if number <= MAX_CANDIDATES
-    )
-    spoke = {place for group in heard[:MAX_CANDIDATES] for place in group.contributions}
-    return Board(candidates, _status(candidates, model), len(ordered), len(ordered) - len(spoke))
+    return Hearing(ordered, tuple(copies), tuple(map(tuple, grouped(question, replies))))
 
 
 def _order(read: PassageRead) -> tuple[object, ...]:
@@ -175,7 +198,7 @@ def _status(candidates: Sequence[Candidate], model: BoardModel) -> BoardStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class Heard:
     """A group of answers with what each passage (by place) contributes to its weight."""
 
     text: str
@@ -188,7 +211,7 @@ class _Heard:
     @classmethod
     def of(
         cls, group: Sequence[Reply], reads: Sequence[PassageRead], copies: Sequence[int], model: BoardModel
-    ) -> _Heard:
+    ) -> Heard:
         said: dict[int, Reply] = {}
         probability: dict[int, float] = defaultdict(float)
         for item in sorted(group, key=lambda item: (-item.probability, item.number)):

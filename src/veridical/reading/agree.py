@@ -34,7 +34,7 @@ _COUNTRIES = frozenset(word_list("country nation state province county continent
 def agreement(left: str, right: str, *, question: str = "") -> float:
     """Say how far two answers mean the same.
 
-    What an answer denies ("X, not Y") is no part of it. Compared are, in this order: the normalised texts; yes
+    What an answer denies ("X, not Y") is no part of it. Compared are, in order: the normalised texts; yes
     against no, and a negated answer against the plain one; dates at the precision that they share; numbers,
     exactly where bare and within their rounding where they have a unit or a scale; then names and words, with
     initials, acronyms, titles and surnames. What one says beyond the other counts by its share,
