@@ -4,8 +4,11 @@
 
 DATA_DIR holds nq.jsonl and triviaqa.jsonl. For each seed the true passages of 300 questions are indexed and
 the misinformation of 150 of them, which are asked. Sources are simulated: 20 publish true passages, 8 false
-ones. What has been computed is kept under --work, so that an interrupted run goes on where it stopped. The
-encoder was itself trained on question-passage pairs of both data sets, among many others.
+ones; or there are none. Relations come from inference between neighbours, from the questions themselves, each
+asked once before, from the 150 others, or from the labels. With "neutral" before a setting, misinformation is
+instead a true passage whose answer has been replaced. What has been computed is kept under --work, so that an
+interrupted run goes on where it stopped. The encoder was itself trained on question-passage pairs of both
+data sets, among many others; the reader's own training saw neither.
 """
 
 from __future__ import annotations
@@ -13,20 +16,22 @@ from __future__ import annotations
 import argparse
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 import platformdirs
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from veridical.bench import cache, protocol, results, retrieval, summary
+from veridical.bench import cache, protocol, relating, results, retrieval, summary
 from veridical.bench.datasets.questions import Question, read
+from veridical.bench.poison import Poison, poisoned
 from veridical.errors import VeridicalError
-from veridical.graph.arrays import Graph
+from veridical.graph.evidence import Rows
 from veridical.index.encoder import Float32Array, TextEncoder
 from veridical.nli.base import NLIModel
 from veridical.pipeline.models import Models
+from veridical.reading.base import Reader, Reading
 from veridical.settings import Settings
 
 
@@ -42,6 +47,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--asked", type=int, default=150, help="questions that are attacked and asked")
     parser.add_argument("--quick", action="store_true", help="60 questions, 2 seeds, no relations")
     parser.add_argument("--no-relations", action="store_true", help="leave out the settings with relations")
+    parser.add_argument("--no-sources", action="store_true", help="leave out the settings with sources")
     parser.add_argument(
         "--work",
         type=Path,
@@ -64,9 +70,12 @@ class Bench:
         models = Models(Settings.from_env(), announce=progress.console.print)
         self.encoder: TextEncoder = models.encoder
         self.nli: NLIModel | None = None if args.no_relations else models.nli("features")
+        self.reader: Reader | None = None if args.no_relations else models.reader("embedded")
         self.version = cache.code_version(
-            "methods", "trust", "evidence", "bench", "graph", "index", "nli", "corpus"
+            "methods", "trust", "evidence", "bench", "graph", "index", "nli", "corpus", "reading"
         )
+        named = (self.encoder, self.nli, self.reader)
+        self.models = [model.name if model else "none" for model in named]
 
     def dataset(self, name: str) -> list[results.Result]:
         """Run all seeds of one data set."""
@@ -75,28 +84,38 @@ class Bench:
         return summary.summarise(name, runs)
 
     def seed(self, name: str, asked: list[Question], seed: int) -> list[retrieval.Row]:
-        """Run one seed, or take it from the work folder."""
+        """Run one seed."""
+        rows = self.run(name, asked, seed, "written")
+        return rows if self.reader is None else rows + self.run(name, asked, seed, "neutral")
+
+    def run(self, name: str, asked: list[Question], seed: int, poison: Poison) -> list[retrieval.Row]:
+        """Run one seed with one kind of misinformation, or take it from the work folder."""
         args = self.args
+        asked = [poisoned(question, poison) for question in asked]
         corpus = protocol.sample(asked, n_indexed=args.indexed, n_attacked=args.asked, seed=seed)
-        models = f"{self.encoder.name} {self.nli.name if self.nli else ''}"
-        path = args.work / f"run-{name}-{seed}-{cache.key(corpus.digest, models, self.version)}.npz"
+        key = cache.key(corpus.digest, *self.models, str(args.no_sources), self.version)
+        path = args.work / f"run-{name}-{poison}-{seed}-{key}.npz"
         if path.is_file():
             return retrieval.load(path)
-        texts = self.vectors(corpus.texts, f"{name} {seed}: passages")
-        found = retrieval.pools(
-            corpus, texts, self.vectors([q.text for q in corpus.asked], f"{name} {seed}: questions")
-        )
-        relations = self.relations(corpus, texts, f"{name} {seed}: relations")
-        total = retrieval.n_rows(with_relations=relations is not None)
-        task = self.progress.add_task(f"{name} {seed}: rankings", total=total)
+        title = f"{name} {seed} {poison}"
+        texts = self.vectors(corpus.texts, f"{title}: passages")
+        questions = self.vectors([q.text for q in corpus.asked], f"{title}: questions")
+        found = retrieval.pools(corpus, texts, questions)
+        relations = self.relations(corpus, texts, questions, title)
+        sources = poison == "written" and not args.no_sources
+        total = retrieval.n_rows(relations, sources=sources)
+        task = self.progress.add_task(f"{title}: rankings", total=total)
         rows = []
-        for row in retrieval.run(corpus, found, seed=seed, relations=relations):
+        label = "" if poison == "written" else poison
+        for row in retrieval.run(
+            corpus, found, seed=seed, relations=relations, sources=sources, poison=label
+        ):
             rows.append(row)
             self.progress.advance(task)
         retrieval.save(path, rows)
         return rows
 
-    def vectors(self, texts: tuple[str, ...] | list[str], title: str) -> Float32Array:
+    def vectors(self, texts: Sequence[str], title: str) -> Float32Array:
         """Encode, with progress."""
         task = self.progress.add_task(title, total=None)
         rows = cache.vectors(
@@ -106,12 +125,28 @@ class Bench:
         return rows
 
     def relations(
-        self, corpus: protocol.Corpus, texts: Float32Array, title: str
-    ) -> Callable[[Graph], Graph] | None:
+        self, corpus: protocol.Corpus, texts: Float32Array, questions: Float32Array, title: str
+    ) -> dict[str, Rows]:
+        """Relate the corpus in every way that there is, with progress."""
+        if self.nli is None or self.reader is None:
+            return {}
+        found = {"inferred": self.inferred(corpus, texts, f"{title}: relations")}
+        pools = relating.question_pools(texts, questions)
+        asked = [q.text for q in corpus.asked]
+        found["asked"], _ = relating.answered(asked, pools, corpus, self.read(f"{title}: asked"))
+        found["asked and inferred"] = relating.joined([found["inferred"], found["asked"]])
+        others = self.vectors(corpus.others, f"{title}: other questions")
+        other_pools = relating.question_pools(texts, others)
+        found["others asked"], _ = relating.answered(
+            corpus.others, other_pools, corpus, self.read(f"{title}: others asked")
+        )
+        found["labels"] = relating.labelled(corpus, pools)
+        return found
+
+    def inferred(self, corpus: protocol.Corpus, texts: Float32Array, title: str) -> Rows:
         """Judge neighbouring passages, with progress."""
-        if self.nli is None:
-            return None
-        pairs = retrieval.neighbour_pairs(texts)
+        assert self.nli is not None
+        pairs = relating.neighbour_pairs(corpus, texts)
         task = self.progress.add_task(title, total=len(pairs))
         judged = cache.judgements(
             self.args.work,
@@ -120,7 +155,20 @@ class Bench:
             functools.partial(self.progress.advance, task),
         )
         self.progress.remove_task(task)
-        return functools.partial(retrieval.relate, pairs=pairs, judged=judged)
+        return relating.inferred(pairs, judged)
+
+    def read(self, title: str) -> relating.Read:
+        """Return a function that reads (question, passage) pairs, with progress."""
+
+        def read_pairs(pairs: Sequence[tuple[str, str]]) -> list[Reading]:
+            assert self.reader is not None
+            task = self.progress.add_task(title, total=None)
+            step = functools.partial(self.progress.advance, task)
+            found = cache.readings(self.args.work, self.reader, pairs, step)
+            self.progress.remove_task(task)
+            return found
+
+        return read_pairs
 
 
 def main() -> int:
@@ -141,8 +189,7 @@ def main() -> int:
         "seeds": f"{args.range[0]}-{args.range[-1]}",
         "indexed": args.indexed,
         "asked": args.asked,
-        "encoder": bench.encoder.name,
-        "nli": bench.nli.name if bench.nli else "none",
+        **dict(zip(("encoder", "nli", "reader"), bench.models, strict=True)),
     }
     print(", ".join(f"{key} {value}" for key, value in about.items()))
     for name in names:

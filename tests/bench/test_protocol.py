@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from veridical.bench import protocol, retrieval, summary
+from veridical.bench import protocol, relating, retrieval, summary
 from veridical.bench.datasets.questions import LabelledPassage, Question, read
 from veridical.errors import InputError, NotFoundError
 from veridical.methods.veridical import Veridical
@@ -104,20 +104,22 @@ def test_a_question_counts_as_judged_if_a_document_of_its_own_was():
     assert protocol.has_judged(made, protocol.judge(made.true, 1.0)).all()
 
 
+RELATIONS = {
+    name: relating.inferred([(0, 1), (2, 5)], np.array([[0.8, 0.1], [0.1, 0.7]], dtype=np.float32))
+    for name in ("inferred", "asked")
+}
+
+
 @pytest.fixture(scope="module")
 def rows():
     made = corpus()
     pools = retrieval.pools(made, unit_rows(len(made.texts)), unit_rows(len(made.asked), seed=1))
-    pairs = [(0, 1), (2, 5)]
-    judged = np.array([[0.8, 0.1], [0.1, 0.7]], dtype=np.float32)
-    return list(
-        retrieval.run(made, pools, seed=0, relations=lambda graph: retrieval.relate(graph, pairs, judged))
-    )
+    return list(retrieval.run(made, pools, seed=0, relations=RELATIONS))
 
 
 def test_a_run_has_every_setting_method_and_retriever_once(rows):
     keys = {(row.retriever, row.setting, row.feedback, row.method) for row in rows}
-    assert len(keys) == len(rows) == retrieval.n_rows(with_relations=True)
+    assert len(keys) == len(rows) == retrieval.n_rows(RELATIONS)
 
 
 def test_without_feedback_the_default_method_ranks_as_plain_retrieval(rows):
@@ -156,12 +158,41 @@ def test_the_summary_has_intervals_splits_and_the_gain_over_plain(rows):
     assert "demo, bm25" in summary.table(results, "demo")
 
 
-def test_relations_less_likely_than_neutral_are_no_relations():
-    judged = np.array([[0.8, 0.1], [0.2, 0.3], [0.1, 0.6]], dtype=np.float32)
-    graph = retrieval.relate(protocol.source_graph(4, None), [(0, 1), (1, 2), (2, 3)], judged)
-    assert graph.signs.tolist() == [1, -1]
-    assert graph.heads.tolist() == [0, 2]
-    np.testing.assert_allclose(graph.weights, [0.8, 0.6], atol=1e-6)
+def test_settings_whose_relations_or_sources_are_not_wanted_are_left_out():
+    assert {at.relations for at in retrieval.settings(RELATIONS)} == {"", "inferred", "asked"}
+    assert [at.name for at in retrieval.settings(sources=False)] == ["none"]
+
+
+def test_the_upper_bound_ranks_misinformation_last():
+    made = corpus()
+    alike = np.ones((len(made.texts) + len(made.asked), 4), dtype=np.float32) / 2
+    pools = retrieval.pools(made, alike[: len(made.texts)], alike[len(made.texts) :])
+    found = {row.method: row for row in retrieval.run(made, pools, seed=0, feedback=(0.0,), sources=False)}
+    assert found[retrieval.PERFECT].setting == "none"
+    assert found[retrieval.PERFECT].values["fp@5"].tolist() == [1.0] * 4
+    assert found["plain"].values["fp@5"].mean() < 1.0
+
+
+def test_rows_of_another_poison_say_so():
+    made = corpus()
+    pools = retrieval.pools(made, unit_rows(len(made.texts)), unit_rows(len(made.asked), seed=1))
+    found = list(retrieval.run(made, pools, seed=0, sources=False, feedback=(0.1,), poison="neutral"))
+    assert {row.setting for row in found} == {"neutral: none"}
+    assert len(found) == retrieval.n_rows(sources=False, feedback=(0.1,))
+
+
+def test_a_question_without_misinformation_is_not_scored():
+    asked = protocol.Asked("q", "?", frozenset({0}), frozenset(), frozenset())
+    made = protocol.Corpus(("a",), np.array([True]), (asked,))
+    pool = protocol.Pool(np.array([0]), np.ones(1), np.ones(1), "dense")
+    values = protocol.evaluate(made, [pool], protocol.plain)
+    assert all(np.isnan(numbers).all() for numbers in values.values())
+
+
+def test_questions_that_are_not_attacked_are_the_others():
+    made = corpus()
+    assert len(made.others) == 6
+    assert not {asked.text for asked in made.asked} & set(made.others)
 
 
 def test_good_feedback_helps_a_sample_of_the_protocol():

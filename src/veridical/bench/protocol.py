@@ -53,11 +53,14 @@ class Corpus:
         Shape (n,): whether it is factual (its question's label).
     asked
         The questions that are scored.
+    others
+        Questions, as text, of which only the true passages are indexed.
     """
 
     texts: tuple[str, ...]
     true: BoolArray
     asked: tuple[Asked, ...]
+    others: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -66,6 +69,7 @@ class Corpus:
         for q in self.asked:
             own = [sorted(numbers) for numbers in (q.own_true, q.own_false, q.answer_bearing)]
             content.update(repr((q.id, q.text, own)).encode("utf-8", "backslashreplace"))
+        content.update(repr(self.others).encode("utf-8", "backslashreplace"))
         return content.hexdigest()
 
 
@@ -113,7 +117,9 @@ def sample(
         if place < n_attacked:
             asked.append((question, own))
     texts = tuple(number)
-    return Corpus(texts, np.array(true, dtype=np.bool_), tuple(_asked(q, own, texts) for q, own in asked))
+    others = tuple(questions[index].text for index in drawn[n_attacked:])
+    scored = tuple(_asked(q, own, texts) for q, own in asked)
+    return Corpus(texts, np.array(true, dtype=np.bool_), scored, others)
 
 
 def _asked(question: Question, own: Mapping[bool, set[int]], texts: Sequence[str]) -> Asked:
@@ -209,15 +215,18 @@ def evaluate(
 ) -> dict[str, FloatArray]:
     """Return each metric of `METRICS` for each question that is asked, shape (n_asked,); NaN: undefined.
 
-    Relevant are a question's own true documents. ``fp@5 narrow`` counts as true only documents of questions
-    that have misinformation indexed too (methods.md 2.8); ``answer recall@5`` counts only those own true
-    documents that contain a gold answer.
+    A question of which no misinformation is indexed is not scored. Relevant are a question's own true
+    documents. ``fp@5 narrow`` counts as true only documents of questions that have misinformation indexed
+    too; ``answer recall@5`` counts only those own true documents that contain a gold answer.
     """
     true = frozenset(np.flatnonzero(corpus.true).tolist())
     false = frozenset(np.flatnonzero(~corpus.true).tolist())
     twinned = frozenset().union(*(asked.own_true for asked in corpus.asked if asked.own_false))
     rows = []
     for asked, pool in zip(corpus.asked, pools, strict=True):
+        if not asked.own_false:
+            rows.append((float("nan"),) * len(METRICS))
+            continue
         ranking = rank(pool)[:TOP_K].tolist()
         rows.append(
             (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +12,10 @@ import numpy.typing as npt
 from veridical.bench import protocol
 from veridical.bench.baselines import NoPropagation
 from veridical.bench.protocol import Corpus, Pool
+from veridical.bench.relating import relate
+from veridical.corpus.dedupe import near_duplicates
 from veridical.graph.arrays import Graph
-from veridical.graph.candidates import candidate_pairs, update_neighbours
+from veridical.graph.evidence import Rows
 from veridical.index.bm25 import LexicalIndex
 from veridical.index.dense import top_rows
 from veridical.index.hybrid import fuse
@@ -29,11 +31,14 @@ RETRIEVERS = ("dense", "bm25", "hybrid")
 
 @dataclass(frozen=True)
 class Setting:
-    """What a method has to go by: sources with a share of documents misfiled (``None``: none), relations."""
+    """What a method has to go by: sources with a share of documents misfiled (``None``: none), relations.
+
+    ``relations`` names the evidence that documents are related by, empty for none.
+    """
 
     name: str
     wrong: float | None
-    relations: bool = False
+    relations: str = ""
 
 
 SETTINGS = (
@@ -41,9 +46,21 @@ SETTINGS = (
     Setting("10% wrong", 0.1),
     Setting("20% wrong", 0.2),
     Setting("none", None),
-    Setting("none, relations", None, relations=True),
-    Setting("10% wrong, relations", 0.1, relations=True),
+    Setting("none, relations", None, "inferred"),
+    Setting("10% wrong, relations", 0.1, "inferred"),
+    Setting("none, asked", None, "asked"),
+    Setting("none, asked + relations", None, "asked and inferred"),
+    Setting("10% wrong, asked", 0.1, "asked"),
+    Setting("none, others asked", None, "others asked"),
+    Setting("none, made questions", None, "made"),
+    Setting("none, labels", None, "labels"),
 )
+"""``inferred``: between neighbours; ``asked``: from the questions that are scored, each asked once before;
+``others asked``: from as many that are not; ``made``: by inference and from questions that documents put to
+one another; ``labels``: an upper bound for ``asked``."""
+
+PERFECT = "perfect trust"
+"""Row of an upper bound: the default method's ranking where trust is .99 or .01 as the label says."""
 
 
 def methods() -> list[Method]:
@@ -77,32 +94,6 @@ def pools(corpus: Corpus, texts: Float32Array, questions: Float32Array) -> dict[
     return found
 
 
-def neighbour_pairs(texts: Float32Array) -> list[tuple[int, int]]:
-    """Return the document pairs that the pipeline would judge."""
-    ids = np.arange(len(texts), dtype=np.int64)
-    return candidate_pairs(update_neighbours(ids, ids, texts, {}))
-
-
-def relate(graph: Graph, pairs: Sequence[tuple[int, int]], judged: Float32Array) -> Graph:
-    """Return the graph with the relations that are more likely than neutral.
-
-    Parameters
-    ----------
-    graph
-        Without relations.
-    pairs
-        Document pairs, heads before tails.
-    judged
-        Shape (len(pairs), 2): entailment and contradiction.
-    """
-    entailment, contradiction = judged[:, 0].astype(np.float64), judged[:, 1].astype(np.float64)
-    weights = np.maximum(entailment, contradiction)
-    kept = weights > 1.0 - entailment - contradiction
-    ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)[kept]
-    signs = np.where(contradiction > entailment, -1, 1)[kept]
-    return protocol.with_relations(graph, ends[:, 0], ends[:, 1], signs, np.minimum(weights[kept], 1.0))
-
-
 @dataclass(frozen=True)
 class Row:
     """What one method did in one setting: per question that was asked, each metric.
@@ -124,8 +115,10 @@ def run(
     found: dict[str, list[Pool]],
     *,
     seed: int,
-    relations: Callable[[Graph], Graph] | None = None,
+    relations: Mapping[str, Rows] | None = None,
+    sources: bool = True,
     feedback: Sequence[float] = FEEDBACK,
+    poison: str = "",
 ) -> Iterator[Row]:
     """Yield the rows of one sample of questions: every setting, method and retriever.
 
@@ -136,38 +129,57 @@ def run(
     seed
         Of sources and feedback.
     relations
-        Adds relations to a graph without any; ``None`` leaves those settings out.
+        Evidence by the names that `SETTINGS` has for it; a setting that needs what is not there is left out.
+    sources
+        Whether to go through the settings that have sources.
     feedback
         Shares of documents that are judged.
+    poison
+        Names a corpus of another kind in the settings' names.
     """
-    ids = tuple(asked.id for asked in corpus.asked)
-    n = len(corpus.texts)
-    for setting in settings(with_relations=relations is not None):
-        graph = _graph(corpus, setting, seed)
-        if setting.relations and relations is not None:
-            graph = relations(graph)
+    known = {} if relations is None else relations
+    voices = np.array(near_duplicates(corpus.texts), dtype=np.int64)
+    for setting in settings(known, sources=sources):
+        graph = replace(_graph(corpus, setting, seed), voice_group=voices)
+        if setting.relations:
+            graph = relate(graph, known[setting.relations])
+        named = replace(setting, name=f"{poison}: {setting.name}" if poison else setting.name)
         for share in feedback:
-            anchors = protocol.judge(corpus.true, share, seed=seed)
-            judged = protocol.has_judged(corpus, anchors)
-            ranks: list[tuple[str, Callable[[Pool], protocol.IntArray]]] = [("plain", protocol.plain)]
-            for method in methods():
-                state = method.believe(graph, anchors)
-                ranks.append((method.name, protocol.by_method(method, state.trust[:n])))
-            for name, rank in ranks:
-                for retriever, at in found.items():
-                    values = protocol.evaluate(corpus, at, rank)
-                    yield Row(retriever, setting.name, share, name, ids, judged, values)
+            yield from _rows(corpus, found, graph, named, share, seed)
 
 
-def settings(*, with_relations: bool) -> list[Setting]:
-    """Return the settings that a run goes through."""
-    return [setting for setting in SETTINGS if with_relations or not setting.relations]
+def _rows(
+    corpus: Corpus, found: dict[str, list[Pool]], graph: Graph, setting: Setting, share: float, seed: int
+) -> Iterator[Row]:
+    n = len(corpus.texts)
+    anchors = protocol.judge(corpus.true, share, seed=seed)
+    judged = protocol.has_judged(corpus, anchors)
+    ranks: list[tuple[str, Callable[[Pool], protocol.IntArray]]] = [("plain", protocol.plain)]
+    for method in methods():
+        state = method.believe(graph, anchors)
+        ranks.append((method.name, protocol.by_method(method, state.trust[:n])))
+    if setting.wrong is None and not setting.relations:
+        ranks.append((PERFECT, protocol.by_method(Veridical(), np.where(corpus.true, 0.99, 0.01))))
+    ids = tuple(asked.id for asked in corpus.asked)
+    for name, rank in ranks:
+        for retriever, at in found.items():
+            values = protocol.evaluate(corpus, at, rank)
+            yield Row(retriever, setting.name, share, name, ids, judged, values)
 
 
-def n_rows(*, with_relations: bool, feedback: Sequence[float] = FEEDBACK) -> int:
+def settings(relations: Iterable[str] = (), *, sources: bool = True) -> list[Setting]:
+    """Return the settings that a run goes through, given the names of the relations that it has."""
+    known = {"", *relations}
+    return [at for at in SETTINGS if at.relations in known and (sources or at.wrong is None)]
+
+
+def n_rows(
+    relations: Iterable[str] = (), *, sources: bool = True, feedback: Sequence[float] = FEEDBACK
+) -> int:
     """Return how many rows one `run` yields."""
-    n_settings = len(settings(with_relations=with_relations))
-    return n_settings * len(feedback) * (1 + len(methods())) * len(RETRIEVERS)
+    chosen = settings(relations, sources=sources)
+    n_perfect = sum(setting.wrong is None and not setting.relations for setting in chosen)
+    return (len(chosen) * (1 + len(methods())) + n_perfect) * len(feedback) * len(RETRIEVERS)
 
 
 def _graph(corpus: Corpus, setting: Setting, seed: int) -> Graph:
