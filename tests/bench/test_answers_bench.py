@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from exams import CITIES, exam, question, reading
@@ -31,19 +33,20 @@ def test_the_nearest_documents_come_first_and_are_as_many_as_are_read():
 
 def test_passages_that_answer_alike_support_and_others_contradict():
     taken = exam()
-    ends, signs, weights = answers.question_relations(taken)
+    graph = answers.build_graph(taken)
+    ends = np.stack([graph.heads, graph.tails], axis=1)
     assert (ends[:, 0] < ends[:, 1]).all()
     assert len({tuple(pair) for pair in ends.tolist()}) == len(ends) == 3 * 6
-    same = taken.corpus.true[ends[:, 0]] == taken.corpus.true[ends[:, 1]]
-    assert (signs[same] == 1).all()
-    assert (signs[~same] == -1).all()
-    assert (weights > 0.5).all()
-    assert (weights <= 1).all()
+    same = taken.corpus.true[graph.heads] == taken.corpus.true[graph.tails]
+    assert (graph.signs[same] == 1).all()
+    assert (graph.signs[~same] == -1).all()
+    assert graph.by_answers.all()
 
 
-def test_only_the_first_few_of_a_pool_are_compared():
-    ends, _, _ = answers.question_relations(exam(), n_compared=2)
-    assert len(ends) == 3
+def test_only_passages_that_a_build_would_ask_are_compared():
+    taken = exam()
+    far = [replace(pool, similarity=np.array([0.9, 0.8, 0.1, 0.1])) for pool in taken.pools]
+    assert len(answers.question_relations(replace(taken, pools=tuple(far))).heads) == 3
 
 
 def test_the_graph_has_the_sources_given_and_keeps_its_relations():

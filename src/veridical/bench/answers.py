@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
 from veridical.answer.context import trust_label
-from veridical.bench import protocol
+from veridical.bench import protocol, relating
 from veridical.bench.datasets.questions import Question
 from veridical.bench.metrics.answers import attack_succeeds, best_f1, contains, strict_match
 from veridical.bench.poison import Poison, wrong_answers
@@ -21,16 +22,17 @@ from veridical.corpus.dedupe import near_duplicates
 from veridical.evidence.board import Board, PassageRead, build_board
 from veridical.evidence.rescore import relevance_model
 from veridical.feedback.attribution import shares, vote_weights
+from veridical.graph import evidence
 from veridical.graph.arrays import Anchors, Graph
+from veridical.graph.evidence import Rows
+from veridical.graph.from_questions import MIN_SIMILARITY, POOL_SIZE, pairs_of
 from veridical.index.dense import top_rows
 from veridical.index.encoder import Float32Array
 from veridical.methods.veridical import Veridical
 from veridical.reading.base import Reading
-from veridical.reading.compare import compare_readings
 from veridical.types import Candidate, Passage
 
 N_READ = 20
-N_COMPARED = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,42 +80,35 @@ def nearest(texts: Float32Array, questions: Float32Array) -> tuple[Pool, ...]:
     return tuple(found)
 
 
-def question_relations(exam: Exam, *, n_compared: int = N_COMPARED) -> tuple[IntArray, IntArray, FloatArray]:
-    """Compare what the nearest passages of each question that is asked answer to it.
+def question_relations(exam: Exam) -> Rows:
+    """Compare what the nearest passages of each question that is asked answer to it, as a build does."""
+    owner = {document: document for document in range(exam.n_documents)}
+    pairs = [
+        pair
+        for number, question in enumerate(exam.questions)
+        for pair in pairs_of(number, question.text, _compared(exam, number), owner, reader="")
+    ]
+    ends = np.array([(pair.low_passage, pair.high_passage) for pair in pairs], dtype=np.int64).reshape(-1, 2)
+    said = np.array([(pair.support, pair.contradiction) for pair in pairs], dtype=np.float64).reshape(-1, 2)
+    return evidence.rows_of(ends[:, 0], ends[:, 1], said[:, 0], said[:, 1], answered=True)
 
-    Returns
-    -------
-    ends, signs, weights
-        Shapes (m, 2), (m,), (m,): one row a document pair, lower number first, of the kind with the larger
-        weight; pairs of which neither kind is more likely than nothing are left out.
-    """
-    best: dict[tuple[int, int], tuple[float, int]] = {}
-    for question, pool, readings in zip(exam.questions, exam.pools, exam.readings, strict=True):
-        documents = pool.documents[:n_compared].tolist()
-        for j in range(len(documents)):
-            for i in range(j):
-                verdict = compare_readings(question.text, readings[i], readings[j])
-                pair = (min(documents[i], documents[j]), max(documents[i], documents[j]))
-                weight = max(verdict.support, verdict.contradiction)
-                sign = 1 if verdict.support >= verdict.contradiction else -1
-                neither = 1.0 - verdict.support - verdict.contradiction
-                if weight > neither and weight > best.get(pair, (0.0, 0))[0]:
-                    best[pair] = (min(weight, 1.0), sign)
-    ends = np.array(list(best), dtype=np.int64).reshape(-1, 2)
-    signs = np.array([sign for _, sign in best.values()], dtype=np.int64)
-    return ends, signs, np.array([weight for weight, _ in best.values()], dtype=np.float64)
+
+def _compared(exam: Exam, place: int) -> dict[int, Reading]:
+    """What those documents answer that a build would put the question to."""
+    pool = exam.pools[place]
+    asked = zip(pool.documents.tolist(), pool.similarity.tolist(), exam.readings[place], strict=True)
+    return {
+        document: reading
+        for document, cosine, reading in islice(asked, POOL_SIZE)
+        if cosine >= MIN_SIMILARITY
+    }
 
 
 def build_graph(exam: Exam, source_of: IntArray | None = None) -> Graph:
     """Build the graph of an exam: its sources, its relations from questions, and who shares a voice."""
-    ends, signs, weights = question_relations(exam)
-    graph = protocol.source_graph(exam.n_documents, source_of)
+    bare = protocol.source_graph(exam.n_documents, source_of)
     voices = np.array(near_duplicates(exam.corpus.texts), dtype=np.int64)
-    return replace(
-        protocol.with_relations(graph, ends[:, 0], ends[:, 1], signs, weights),
-        voice_group=voices,
-        by_answers=np.ones(len(ends), dtype=np.bool_),
-    )
+    return replace(relating.relate(bare, question_relations(exam)), voice_group=voices)
 
 
 def with_sources(graph: Graph, source_of: IntArray | None) -> Graph:
