@@ -125,10 +125,10 @@ def _signatures(connection: sa.Connection, texts: Iterable[str] | None = None) -
         parts = [query.where(docs.c.text_hash.in_(part)) for part in chunks(list(texts))]
     size = _HEADER + 4 * (N_PERMUTATIONS + 1)
     return {
-        text: np.frombuffer(data, dtype=np.uint32, offset=_HEADER)
+        row.text_hash: np.frombuffer(row.data, dtype=np.uint32, offset=_HEADER)
         for part in parts
-        for text, data in connection.execute(part)
-        if len(data) == size and data[:_HEADER] == _header(text)
+        for row in connection.execute(part)
+        if len(row.data) == size and row.data[:_HEADER] == _header(row.text_hash)
     }
 
 

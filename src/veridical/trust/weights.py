@@ -221,6 +221,7 @@ def _reliability(graph: Graph, voices: Voices, loud: FloatArray, settings: Weigh
     values = np.full(graph.n_documents, np.nan)
     values[voices.judged] = voices.anchors.values[voices.judgement[voices.judged]]
     pairs = ~np.isnan(values[graph.heads]) & ~np.isnan(values[graph.tails])
+    pairs &= graph.voices[graph.heads] != graph.voices[graph.tails]  # that copies agree bears nothing out
     shared, _ = bundles(graph, np.where(pairs, graph.weights, 0.0))
     amounts = shared * loud[graph.heads] * loud[graph.tails]
     apart = np.abs(values[graph.heads] - values[graph.tails])
