@@ -434,3 +434,50 @@ class RankedPassage(Record):
     id: str | None = None
     source: str | None = None
     reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RelationEvidence(Record):
+    """One piece of evidence on how two documents stand to each other; all spans lie in the documents.
+
+    ``origin`` says what it rests on: ``inference`` between two sentences by the NLI model ``backend``, or what
+    the reader ``backend`` found both to answer to ``question``, which was ``asked`` or ``made`` of a sentence
+    of the document ``made_of``. ``weight`` in [0, 1] is the probability of inference; for answers, by how much
+    one kind outweighs the other. ``head_values`` and ``tail_values`` are what clashes, or what agrees: the
+    two answers, or the numbers, dates, names and words in which the sentences differ.
+    """
+
+    kind: RelationKind
+    weight: float
+    origin: Literal["inference", "asked", "made"]
+    backend: str
+    head_passage: int
+    tail_passage: int
+    head_sentence: Span | None = None
+    tail_sentence: Span | None = None
+    head_values: tuple[Span, ...] = ()
+    tail_values: tuple[Span, ...] = ()
+    question: str | None = None
+    made_of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RelationView(Record):
+    """How two documents stand to each other, with all the evidence, strongest first.
+
+    ``kind`` and ``weight`` are those of the strongest evidence. For ``SUPERSEDES`` the head is the later
+    document. ``favours`` is the id of the document that trust favours where the two contradict each other,
+    ``None`` where it favours neither, and ``verdict`` says so in words.
+    """
+
+    head: Document
+    tail: Document
+    kind: RelationKind
+    weight: float
+    evidence: tuple[RelationEvidence, ...]
+    head_trust: float | None = None
+    tail_trust: float | None = None
+    head_label: TrustLabel | None = None
+    tail_label: TrustLabel | None = None
+    favours: int | None = None
+    verdict: str = ""
