@@ -70,6 +70,7 @@ class Bench:
         self.args, self.progress = args, progress
         models = Models(Settings.from_env(), announce=progress.console.print)
         self.encoder, self.reader = models.encoder, models.reader("embedded")
+        self.misses: dict[str, str] = {}
         self.version = cache.code_version(
             "methods", "trust", "evidence", "reading", "bench", "graph", "index", "nli", "corpus", "feedback"
         )
@@ -77,9 +78,12 @@ class Bench:
     def dataset(self, name: str) -> list[results.Result]:
         """Run all seeds of one data set."""
         questions = read(self.args.data_dir, name)
-        return answer_summary.summarise(name, [self.seed(name, questions, seed) for seed in self.args.range])
+        runs = [self.seed(name, questions, seed) for seed in self.args.range]
+        found = answer_summary.summarise(name, [run.rows for run in runs])
+        missed, self.misses[name] = answer_summary.misses(name, runs)
+        return found + missed
 
-    def seed(self, name: str, questions: list[Question], seed: int) -> list[answer_runs.Row]:
+    def seed(self, name: str, questions: list[Question], seed: int) -> answer_runs.Run:
         """Run one seed, or take it from the work folder."""
         corpora: dict[Poison, protocol.Corpus] = {
             poison: self.corpus(name, questions, poison, seed) for poison in POISONS
@@ -96,9 +100,9 @@ class Bench:
         total = sum(answer_runs.n_settings(poison) for poison in exams)
         task = self.progress.add_task(f"{name} {seed}: settings", total=total)
         tick = functools.partial(self.progress.advance, task)
-        rows = answer_runs.run(exams, seed=seed, tick=tick)
-        answer_runs.save(path, rows)
-        return rows
+        done = answer_runs.run(exams, seed=seed, tick=tick)
+        answer_runs.save(path, done)
+        return done
 
     def corpus(self, name: str, questions: list[Question], poison: Poison, seed: int) -> protocol.Corpus:
         """Draw what is indexed and asked; the same questions whatever the poison."""
@@ -183,7 +187,7 @@ def main() -> int:
     }
     print(", ".join(f"{key} {value}" for key, value in about.items()))
     for name in names:
-        print(answer_summary.table(everything, name))
+        print(answer_summary.table(everything, name) + "\n\n" + bench.misses[name])
     if by_llm:
         print("\n" + llm_answers.table(by_llm))
     if args.json:

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from veridical.bench.answer_runs import MARKS, Row, Setting
-from veridical.bench.answer_summary import COVERAGES, summarise, table
+from veridical.bench.answer_misses import Miss
+from veridical.bench.answer_runs import MARKS, Row, Run, Setting
+from veridical.bench.answer_summary import COVERAGES, misses, summarise, table
 
 IDS = ("a", "b", "c", "d")
 
@@ -96,3 +97,11 @@ def test_the_table_has_a_line_a_setting_and_two_curves_each(rows):
     assert "0.250 [" in lines[1]
     assert "-0.500 [" in lines[1]
     assert len(lines[-1].split()) >= len(COVERAGES)
+
+
+def test_misses_are_counted_among_the_questions_that_are_scored(rows):
+    results, text = misses("toy", [Run(rows, {"neutral": [Miss("b", "outweighed")]})])
+    found = {r.metric: r for r in results}
+    assert found["miss: outweighed"].value == 0.5
+    assert found["miss: outweighed"].setting == "neutral | no sources | feedback 30%"
+    assert "of 2 answers" in text

@@ -9,6 +9,7 @@ import pytest
 from exams import CITIES, exam, question, reading
 
 from veridical.bench import answer_runs, answers, protocol
+from veridical.bench.answer_misses import Miss
 from veridical.bench.answer_runs import Row, Setting
 from veridical.bench.poison import POISONS
 from veridical.evidence.board import Board
@@ -124,7 +125,9 @@ def test_votes_turn_the_answers_that_were_voted_on():
 def test_a_run_goes_through_every_setting_of_every_corpus():
     exams = {poison: exam(poison) for poison in POISONS}
     ticks: list[int] = []
-    rows = answer_runs.run(exams, seed=0, tick=lambda: ticks.append(1))
+    done = answer_runs.run(exams, seed=0, tick=lambda: ticks.append(1))
+    rows = done.rows
+    assert set(done.misses) == {"written", "neutral"}
     assert len(rows) == len(ticks) == sum(answer_runs.n_settings(poison) for poison in POISONS)
     assert len({row.setting for row in rows}) == len(rows)
     by_setting = {row.setting: row for row in rows}
@@ -141,13 +144,13 @@ def test_questions_without_poison_of_a_kind_are_not_scored():
     assert taken.attacked.all()
     bare = exam("clean")
     assert not bare.attacked.any()
-    rows = answer_runs.run({"clean": bare}, seed=0)
+    rows = answer_runs.run({"clean": bare}, seed=0).rows
     assert all(row.scored.all() for row in rows)
 
 
 def test_feedback_and_sources_depend_on_the_seed_alone():
     taken = exam()
-    first, again = (answer_runs.run({"written": taken}, seed=1) for _ in range(2))
+    first, again = (answer_runs.run({"written": taken}, seed=1).rows for _ in range(2))
     assert all(
         (a.marks["probability"] == b.marks["probability"]).all() for a, b in zip(first, again, strict=True)
     )
@@ -157,9 +160,12 @@ def test_feedback_and_sources_depend_on_the_seed_alone():
 
 
 def test_rows_come_back_as_they_were_saved(tmp_path):
-    rows = answer_runs.run({"clean": exam("clean")}, seed=0)
-    answer_runs.save(tmp_path / "work" / "rows.json", rows)
-    for row, back in zip(rows, answer_runs.load(tmp_path / "work" / "rows.json"), strict=True):
+    done = answer_runs.run({"written": exam()}, seed=0)
+    done.misses["written"].append(Miss("fair", "not read"))
+    answer_runs.save(tmp_path / "work" / "rows.json", done)
+    loaded = answer_runs.load(tmp_path / "work" / "rows.json")
+    assert loaded.misses == done.misses
+    for row, back in zip(done.rows, loaded.rows, strict=True):
         assert isinstance(back, Row)
         assert (back.setting, back.questions) == (row.setting, row.questions)
         assert back.scored.tolist() == row.scored.tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from veridical.bench import answers, protocol
+from veridical.bench.answer_misses import Miss, misses
 from veridical.bench.answers import Exam, Sheet
 from veridical.bench.poison import Poison
 from veridical.graph.arrays import Graph
@@ -62,7 +63,15 @@ class Row:
     marks: Mapping[str, FloatArray]
 
 
-def run(exams: Mapping[Poison, Exam], *, seed: int, tick: Callable[[], object] | None = None) -> list[Row]:
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The rows of one sample of questions; and by poison the misses at most feedback and without sources."""
+
+    rows: list[Row]
+    misses: dict[str, list[Miss]]
+
+
+def run(exams: Mapping[Poison, Exam], *, seed: int, tick: Callable[[], object] | None = None) -> Run:
     """Answer every question in every setting.
 
     Parameters
@@ -74,13 +83,17 @@ def run(exams: Mapping[Poison, Exam], *, seed: int, tick: Callable[[], object] |
     tick
         Called after each setting.
     """
-    rows = []
+    rows, missed = [], {}
     for exam in exams.values():
-        for row in _settings(exam, seed):
+        graph = answers.build_graph(exam)
+        for row in _settings(exam, graph, seed):
             rows.append(row)
             if tick is not None:
                 tick()
-    return rows
+        if exam.poison != "clean":
+            anchors = protocol.judge(exam.corpus.true, max(FEEDBACK), seed=seed)
+            missed[str(exam.poison)] = misses(exam, answers.believe(graph, anchors), anchors)
+    return Run(rows, missed)
 
 
 def n_settings(poison: Poison) -> int:
@@ -88,8 +101,7 @@ def n_settings(poison: Poison) -> int:
     return len(SOURCES) + 1 if poison == "clean" else len(SOURCES) * len(FEEDBACK) + 1 + len(VOTES)
 
 
-def _settings(exam: Exam, seed: int) -> Iterator[Row]:
-    graph = answers.build_graph(exam)
+def _settings(exam: Exam, graph: Graph, seed: int) -> Iterator[Row]:
     nothing = np.zeros(len(exam.questions), dtype=np.bool_)
     for name, wrong in SOURCES.items():
         source_of = None if wrong is None else _sources(exam, wrong, seed)
@@ -122,8 +134,8 @@ def _row(exam: Exam, sources: str, belief: str, sheet: Sheet, touched: BoolArray
     return Row(Setting(exam.poison, sources, belief), ids, scored, touched, marks)
 
 
-def save(path: Path, rows: Sequence[Row]) -> None:
-    """Write the rows of one run, atomically."""
+def save(path: Path, done: Run) -> None:
+    """Write one run, atomically."""
     lines = [
         {
             "setting": [row.setting.poison, row.setting.sources, row.setting.belief],
@@ -132,17 +144,19 @@ def save(path: Path, rows: Sequence[Row]) -> None:
             "touched": row.touched.tolist(),
             "marks": {name: values.tolist() for name, values in row.marks.items()},
         }
-        for row in rows
+        for row in done.rows
     ]
+    missed = {poison: [[miss.question, miss.kind] for miss in found] for poison, found in done.misses.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
-    part.write_text(json.dumps(lines), encoding="utf-8")
+    part.write_text(json.dumps({"rows": lines, "misses": missed}), encoding="utf-8")
     part.replace(path)
 
 
-def load(path: Path) -> list[Row]:
+def load(path: Path) -> Run:
     """Read what `save` wrote."""
-    return [
+    stored = json.loads(path.read_text("utf-8"))
+    rows = [
         Row(
             Setting(*line["setting"]),
             tuple(line["questions"]),
@@ -150,5 +164,6 @@ def load(path: Path) -> list[Row]:
             np.array(line["touched"], dtype=np.bool_),
             {name: np.array(values, dtype=np.float64) for name, values in line["marks"].items()},
         )
-        for line in json.loads(path.read_text("utf-8"))
+        for line in stored["rows"]
     ]
+    return Run(rows, {poison: [Miss(*miss) for miss in found] for poison, found in stored["misses"].items()})

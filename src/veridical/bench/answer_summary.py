@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from veridical.bench.answer_runs import BoolArray, FloatArray, IntArray, Row, Setting
+from veridical.bench import answer_misses
+from veridical.bench.answer_runs import FEEDBACK, BoolArray, FloatArray, IntArray, Row, Run, Setting
 from veridical.bench.metrics.calibration import calibration_error, risk_coverage
 from veridical.bench.results import Bootstrap, Result
 
@@ -114,9 +115,26 @@ def _statistics(marks: Mapping[str, FloatArray]) -> dict[str, Callable[[IntArray
     return statistics
 
 
+def misses(dataset: str, runs: Sequence[Run]) -> tuple[list[Result], str]:
+    """Return how often each kind of miss occurs, by poison, and the same as text."""
+    results, texts = [], []
+    for poison in runs[0].misses:
+        belief = f"feedback {max(FEEDBACK):.0%}"
+        rows = [next(r for r in run.rows if _is(r.setting, poison, belief)) for run in runs]
+        asked = [[q for q, counts in zip(r.questions, r.scored, strict=True) if counts] for r in rows]
+        found = [run.misses[poison] for run in runs]
+        results += answer_misses.summarise(dataset, rows[0].setting.name, found, asked)
+        texts.append(answer_misses.table(f"{dataset}, {rows[0].setting.name}", found, sum(map(len, asked))))
+    return results, "\n\n".join(texts)
+
+
+def _is(setting: Setting, poison: str, belief: str) -> bool:
+    return (setting.poison, setting.sources, setting.belief) == (poison, "no sources", belief)
+
+
 def table(results: Iterable[Result], dataset: str) -> str:
     """Lay out one data set's results as text, one line a setting."""
-    found = {(r.setting, r.metric): r for r in results if r.dataset == dataset}
+    found = {(r.setting, r.metric): r for r in results if r.dataset == dataset and "miss:" not in r.metric}
     lines = ["", dataset, _HEAD]
     previous: tuple[str, str] | None = None
     for setting in dict.fromkeys(setting for setting, _ in found):
