@@ -206,7 +206,8 @@ def _words(a: Said, b: Said, asked: frozenset[str], extra: float = 0.0) -> float
     left = [word for word in a.words if word.stem not in shared]
     right = [word for word in b.words if word.stem not in shared]
     matched, doubt = float(len(shared)), 1.0
-    if left and right:
+    # Initials, acronyms and spellings of a word all share its first letter.
+    if left and right and not {w.plain[0] for w in left}.isdisjoint(w.plain[0] for w in right):
         left, right, gained, doubt = _matched_otherwise(a, b, left, right)
         matched += gained
     if not matched:
