@@ -60,9 +60,10 @@ JSON_RUNS = (
     ("ingest", "corpus"),
     ("build", "--dry-run"),
     ("build",),
-    ("ask", QUESTION),
+    ("ask", QUESTION, "--always-answer"),
     ("feedback", "good", "d1"),
     ("feedback", "bad", "a1"),
+    ("feedback", "good", "a1.2"),
     ("feedback", "grade", "d2", "--value", "0.4"),
     ("feedback", "list"),
     ("feedback", "export"),
@@ -108,17 +109,26 @@ def test_the_first_ten_minutes(cli: Cli, corpus: Path) -> None:
     assert "8080" in asked.out
     assert "443" in asked.out
     assert "What contradicts what" in asked.out
-    assert "veridical feedback good a2" in asked.out
-    voted = cli("feedback", "bad", "a2", "--by", "anna", "--note", "old")
+    assert "No answer: the evidence does not settle it" in asked.out
+    assert "Candidate answers" in asked.out
+    assert "veridical feedback good a2.1" in asked.out
+    wrong = re.search(r"(a2\.\d) .* 8080", asked.out)
+    assert wrong
+    voted = cli("feedback", "bad", wrong[1], "--by", "anna", "--note", "old")
     assert re.search(r"Recorded f1: 0 on d\d \(\S+\.md\) by anna", voted.out)
     assert re.search(r"unknown +0\.\d\d (HIGH|MEDIUM|LOW)", voted.out)
     assert "ncalibrated" in voted.out
     again = cli("ask", QUESTION)
+    assert again.out.strip().startswith("443")
+    assert re.search(r"a3 · answered · \d\d% likely · reader", again.out)
+    assert "veridical feedback good a3 " in again.out
     assert "ncalibrated" in again.out
-    assert "after trust" in again.out
+    assert "after trust" in cli("ask", QUESTION, "--no-read").out
     assert "judgements" in cli("trust", "explain", "d1").out
-    assert "anna" in cli("feedback", "list").out
-    undone = cli("feedback", "undo", "a2")
+    listed = cli("feedback", "list").out
+    assert "anna" in listed
+    assert wrong[1] in listed
+    undone = cli("feedback", "undo", wrong[1])
     assert "Undone f1" in undone.out
     assert "unknown" in undone.out
     assert "Nothing dangles" in cli("check").out
@@ -143,6 +153,10 @@ def test_the_first_ten_minutes(cli: Cli, corpus: Path) -> None:
         (("feedback", "nonsense"), 2, "nonsense"),
         (("feedback", "good", "d99"), 2, "d99"),
         (("feedback", "good", "a99"), 2, "a99"),
+        (("feedback", "good", "a99.1"), 2, "no answer a99"),
+        (("feedback", "good", "a1.2.3"), 2, "a1.2.3"),
+        (("ask", "q", "--n-read", "0"), 2, "n_read"),
+        (("ask", "q", "--no-read", "--generator", "reader"), 2, "--no-read"),
         (("feedback", "grade", "d1", "--value", "7"), 2, "7"),
         (("feedback", "grade", "d1"), 2, "value"),
         (("feedback", "good", "d1", "--weight", "0"), 2, "weight"),

@@ -121,7 +121,7 @@ def test_ten_judged_documents_calibrate(tmp_path: Path) -> None:
 
 
 def test_feedback_on_an_answer_goes_to_the_documents_it_cited(v: Veridical) -> None:
-    answer = v.ask("What is the port of the gateway?")
+    answer = v.ask("What is the port of the gateway?", read=False)
     cited = {c.document_id for c in answer.citations}
     report = v.feedback(answer.ref, "bad", by="anna", note="no")
     assert {f.document_id for f in report.recorded} == cited
@@ -137,6 +137,108 @@ def test_an_answer_that_cited_nothing_takes_no_feedback(v: Veridical) -> None:
         v.feedback("a1", "good")
     with pytest.raises(NotFoundError, match="no answer a9"):
         v.feedback("a9", "good")
+
+
+def asked(v: Veridical) -> dict[str, str]:
+    """Asks for the port; returns the name of each candidate, such as a1.2, by what it says."""
+    answer = v.ask("What is the port of the gateway?")
+    return {candidate.text: f"{answer.ref}.{candidate.number}" for candidate in answer.candidates}
+
+
+def test_a_vote_on_a_candidate_goes_to_the_documents_that_give_it_and_to_no_other(v: Veridical) -> None:
+    named = asked(v)
+    report = v.feedback(named["443"], "good", by="anna")
+    assert {f.key for f in report.recorded} == {"handbook/port.md", "wiki/port.md"}
+    assert {(f.answer_id, f.candidate, f.value, f.by) for f in report.recorded} == {
+        (1, int(named["443"][-1]), 1.0, "anna")
+    }
+    assert max(f.weight for f in report.recorded) == 1.0
+    trust = {d.key: trusts(v)[d.ref] for d in v.documents()}
+    assert min(trust["handbook/port.md"], trust["wiki/port.md"]) > 0.9
+    assert trust["blog/port.md"] < 0.5
+
+
+def test_a_vote_against_a_candidate_does_not_brand_those_who_were_right(v: Veridical) -> None:
+    report = v.feedback(asked(v)["8080"], "bad")
+    assert [f.key for f in report.recorded] == ["blog/port.md"]
+    trust = {d.key: trusts(v)[d.ref] for d in v.documents()}
+    assert trust["blog/port.md"] < 0.1
+    assert min(trust["handbook/port.md"], trust["wiki/port.md"]) > 0.5
+    assert v.ask("What is the port of the gateway?").text == "443"
+
+
+def test_a_vote_on_what_the_reader_answered_is_one_on_its_first_candidate(v: Veridical) -> None:
+    v.feedback("blog/port.md", "bad")
+    answer = v.ask("What is the port of the gateway?")
+    assert answer.generator == "reader"
+    report = v.feedback(answer.ref, 0.8)
+    assert {(f.key, f.candidate) for f in report.recorded} == {("handbook/port.md", 1), ("wiki/port.md", 1)}
+
+
+def test_a_vote_on_a_candidate_is_taken_back_by_its_name_by_its_answers_and_one_by_one(v: Veridical) -> None:
+    named = asked(v)
+    v.feedback(named["8080"], "bad")
+    before = trusts(v)
+    v.feedback(named["443"], "good", weight=2)
+    assert trusts(v) != before
+    undone = v.undo_feedback(named["443"])
+    assert {f.key for f in undone.recorded} == {"handbook/port.md", "wiki/port.md"}
+    assert_close(trusts(v), before)
+    again = v.feedback(named["443"], "good")
+    for item in again.recorded:
+        v.undo_feedback(item.ref)
+    assert_close(trusts(v), before)
+    v.feedback(named["443"], "good")
+    assert len(v.undo_feedback("a1").recorded) == 3
+    assert all(trust is None for trust in trusts(v).values())
+
+
+@pytest.mark.parametrize(
+    ("ref", "error", "said"),
+    [
+        ("a1.0", NotFoundError, "no candidate 0"),
+        ("a1.3", NotFoundError, "no candidate 3"),
+        ("a1.99", NotFoundError, "no candidate 99"),
+        ("a9.1", NotFoundError, "no answer a9"),
+        ("a1.2.3", InputError, "neither an answer nor a candidate"),
+        ("a1.", InputError, "neither an answer nor a candidate"),
+        ("a1..2", InputError, "neither an answer nor a candidate"),
+        ("a1.x", NotFoundError, "No document is called"),
+        ("a1.-2", NotFoundError, "No document is called"),
+        ("a1.99999999999999999999", InputError, "neither an answer nor a candidate"),
+    ],
+)
+def test_a_candidate_that_is_not_there_is_refused(
+    v: Veridical, ref: str, error: type[Exception], said: str
+) -> None:
+    assert len(asked(v)) == 2
+    with pytest.raises(error, match=said):
+        v.feedback(ref, "good")
+    assert v.list_feedback() == []
+    with pytest.raises((NotFoundError, InputError)):
+        v.undo_feedback(ref)
+
+
+def test_a_document_may_be_called_like_a_candidate(v: Veridical, tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text(json.dumps({"id": "a1.2.3", "text": "The lift is out of order."}))
+    v.ingest(tmp_path / "rows.jsonl")
+    assert [f.key for f in v.feedback("a1.2.3", "good").recorded] == ["a1.2.3"]
+
+
+def test_votes_on_candidates_travel_as_judgements_of_documents(
+    v: Veridical, tmp_path: Path, corpus: Path
+) -> None:
+    v.feedback(asked(v)["443"], "good")
+    with opened(tmp_path / "other") as other:
+        other.ingest(corpus, key_root=corpus)
+        other.build()
+        asked(other)  # what a question teaches does not travel with feedback
+        carried = other.import_feedback(list(v.export_feedback())).recorded
+        assert {(f.key, f.answer_id, f.candidate) for f in carried} == {
+            ("handbook/port.md", None, None),
+            ("wiki/port.md", None, None),
+        }
+        assert_close(trusts(other), trusts(v))
 
 
 @pytest.mark.parametrize("method", ["veridical", "trustprop"])
@@ -211,12 +313,13 @@ def test_feedback_on_an_edited_document_is_stale_until_the_text_comes_back(
 
 
 def test_feedback_on_an_old_answer_is_stale_and_says_so(v: Veridical, corpus: Path) -> None:
-    answer = v.ask("What is the port of the gateway?")
+    answer = v.ask("What is the port of the gateway?", always_answer=True)
     write(corpus, {key: text + " Really." for key, text in PAGES.items()})
     v.ingest(corpus, key_root=corpus)
-    report = v.feedback(answer.ref, "good")
-    assert {f.state for f in report.recorded} == {"stale"}
-    assert any("does not count" in note for note in report.notes)
+    for ref in (answer.ref, f"{answer.ref}.2"):
+        report = v.feedback(ref, "good")
+        assert {f.state for f in report.recorded} == {"stale"}
+        assert any("not count" in note for note in report.notes)
 
 
 def test_feedback_on_a_deleted_document_is_gone_and_returns_with_it(v: Veridical, corpus: Path) -> None:

@@ -17,7 +17,7 @@ from veridical import Veridical
 from veridical.cli.app import run
 from veridical.errors import LLMError
 from veridical.pipeline import facade, models
-from veridical.testing.fakes import HashEncoder, ScriptedNLI
+from veridical.testing.fakes import FakeReader, HashEncoder, ScriptedNLI
 
 QUESTION = "Which port is that of the gateway?"
 
@@ -69,6 +69,9 @@ class ServedModels(models.Models):
 
     def nli(self, spec: str) -> ScriptedNLI:
         return ScriptedNLI()
+
+    def reader(self, spec: str) -> FakeReader:
+        return FakeReader()
 
 
 @pytest.fixture

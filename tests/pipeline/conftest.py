@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from veridical import Veridical
 from veridical.llm.base import LLM
 from veridical.nli.base import NLIModel
+from veridical.reading.base import Reader
 from veridical.testing.fake_models import FakeModels
 
 VALUES = {"gateway": (443, 8080), "printer": (9100, 515), "archive": (30, 90), "badge": (14, 60)}
@@ -42,10 +43,15 @@ def open_kb(tmp_path: Path) -> Iterator[Callable[..., Veridical]]:
     opened: list[Veridical] = []
 
     def make(
-        name: str = "kb", *, nli: NLIModel | None = None, llm: LLM | None = None, embedded: LLM | None = None
+        name: str = "kb",
+        *,
+        nli: NLIModel | None = None,
+        llm: LLM | None = None,
+        embedded: LLM | None = None,
+        reader: Reader | None = None,
     ) -> Veridical:
         v = Veridical.open(tmp_path / name, llm=llm)
-        v.models = FakeModels(nli=nli, llm=embedded)
+        v.models = FakeModels(nli=nli, llm=embedded, reader=reader)
         opened.append(v)
         return v
 

@@ -14,12 +14,17 @@ from rich.text import Text
 from veridical.cli.options import KB_DEFAULT, REFERENCE, By, Json, Kb, Note
 from veridical.cli.output import announce, out, print_json
 from veridical.errors import InputError
-from veridical.types import FeedbackReport
+from veridical.types import Feedback, FeedbackReport
 
 app = typer.Typer(
     help="Say which documents or answers were right or wrong; trust follows at once.", no_args_is_help=True
 )
-Target = Annotated[str, typer.Argument(metavar="DOC_OR_ANSWER", help=f"{REFERENCE}; or an answer (a3).")]
+Target = Annotated[
+    str,
+    typer.Argument(
+        metavar="DOC_OR_ANSWER", help=f"{REFERENCE}; or an answer (a3), or one of its candidates (a3.2)."
+    ),
+]
 Weight = Annotated[float, typer.Option(metavar="W", help="How much it counts beside other feedback.")]
 _SHOWN = 10
 
@@ -33,9 +38,13 @@ def good(
     weight: Weight = 1.0,
     as_json: Json = False,
 ) -> None:
-    """Judge a document, or the documents that an answer cited, as right.
+    """Judge a document, or the documents behind an answer or a candidate answer, as right.
 
-    Example: veridical feedback good a1 --by anna --note "checked with the vendor"
+    Examples:
+
+      veridical feedback good a1 --by anna --note "checked with the vendor"
+
+      veridical feedback good a1.2
     """
     _give(kb, target, 1.0, by, note, weight, as_json)
 
@@ -49,7 +58,7 @@ def bad(
     weight: Weight = 1.0,
     as_json: Json = False,
 ) -> None:
-    """Judge a document, or the documents that an answer cited, as wrong.
+    """Judge a document, or the documents behind an answer or a candidate answer, as wrong.
 
     Example: veridical feedback bad d12
     """
@@ -66,7 +75,7 @@ def grade(
     weight: Weight = 1.0,
     as_json: Json = False,
 ) -> None:
-    """Give a document, or the documents that an answer cited, a grade from 0 to 1.
+    """Give a document, or the documents behind an answer or a candidate answer, a grade from 0 to 1.
 
     Example: veridical feedback grade d12 --value 0.3 --note "right once, now old"
     """
@@ -84,7 +93,12 @@ def _give(
 
 @app.command()
 def undo(
-    target: Annotated[str, typer.Argument(metavar="FEEDBACK_OR_ANSWER", help="f3, or a1 for all on it.")],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="FEEDBACK_OR_ANSWER", help="f3; or a1 for all on an answer, a1.2 for all on a candidate."
+        ),
+    ],
     kb: Kb = KB_DEFAULT,
     as_json: Json = False,
 ) -> None:
@@ -115,12 +129,12 @@ def list_(kb: Kb = KB_DEFAULT, as_json: Json = False) -> None:
         out.print("No feedback yet. Give some: veridical feedback good d12")
         return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("id", "document", "value", "by", "when", "state", "note"):
+    for name in ("id", "document", "value", "on", "by", "when", "state", "note"):
         table.add_column(name, overflow="fold")
     for item in items:
         document = item.key if item.document_id is None else f"d{item.document_id} {item.key}"
         style = "" if item.state == "active" else "dim"
-        cells = (item.ref, document, f"{item.value:g}", item.by, item.at, item.state, item.note)
+        cells = (item.ref, document, _value(item), _on(item), item.by, item.at, item.state, item.note)
         table.add_row(*(Text(cell, style=style) for cell in cells))
     out.print(table)
 
@@ -181,7 +195,7 @@ def _print(report: FeedbackReport, as_json: bool, verb: str) -> None:
         return
     for item in report.recorded:
         document = item.key if item.document_id is None else f"d{item.document_id} ({item.key})"
-        out.print(Text(f"{verb} {item.ref}: {item.value:g} on {document} by {item.by}"))
+        out.print(Text(f"{verb} {item.ref}: {_value(item)} on {document} by {item.by}"))
     if not report.recorded:
         out.print("Nothing new.")
     if report.moved:
@@ -190,6 +204,17 @@ def _print(report: FeedbackReport, as_json: bool, verb: str) -> None:
         out.print(Text(f"... {report.n_moved} documents and sources moved in all.", style="dim"))
     for note in report.notes:
         out.print(Text(f"note: {note}", style="dim"))
+
+
+def _value(item: Feedback) -> str:
+    return f"{item.value:g}" + ("" if item.weight == 1.0 else f" (weight {item.weight:.2g})")
+
+
+def _on(item: Feedback) -> str:
+    """The answer or candidate that was voted on; empty where the document itself was judged."""
+    if item.answer_id is None:
+        return ""
+    return f"a{item.answer_id}" + ("" if item.candidate is None else f".{item.candidate}")
 
 
 def moved_table(report: FeedbackReport, n: int) -> Any:

@@ -8,8 +8,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from veridical.cli.board import print_board
 from veridical.cli.options import KB_DEFAULT, Json, Kb, Method
 from veridical.cli.output import announce, out, print_json, trust_text
+from veridical.cli.waiting import waiting
 from veridical.types import Answer, Citation, Conflict, Hit, RelationKind
 
 _MAX_CONFLICTS = 5
@@ -36,24 +38,38 @@ def ask(
         str | None, typer.Option(metavar="DATE", help="Leave out documents of later dates.")
     ] = None,
     generator: Annotated[
-        str, typer.Option(metavar="NAME", help="llm, extractive, or auto (an LLM where there is one).")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="reader (the heaviest candidate), llm, extractive (a sentence), or auto: "
+            "a configured LLM, else the reader.",
+        ),
     ] = "auto",
+    read: Annotated[
+        bool, typer.Option("--read/--no-read", help="Read the nearest passages one by one, or only retrieve.")
+    ] = True,
+    n_read: Annotated[int, typer.Option("--n-read", metavar="N", help="Passages to read.")] = 20,
+    always_answer: Annotated[
+        bool, typer.Option("--always-answer", help="Answer even where the evidence is thin or tied.")
+    ] = False,
     as_json: Json = False,
 ) -> int:
-    """Answer a question, with the evidence: citations, trust, and what contradicts what.
+    """Answer a question, with the evidence: candidates and who gives them, trust, and what contradicts what.
 
     Examples:
 
       veridical ask "Which port does the VPN use?"
 
-      veridical ask "How long are backups kept?" --no-trust --generator extractive
+      veridical ask "How long are backups kept?" --always-answer
+
+      veridical ask "Where is the office?" --no-read --no-trust
 
       veridical ask "Who approves purchases?" --as-of 2024-06-30 --json
     """
     from veridical.pipeline.asking import exit_code
     from veridical.pipeline.facade import Veridical
 
-    with Veridical.open(kb, announce=announce) as v:
+    with Veridical.open(kb, announce=announce) as v, waiting("reading and answering"):
         answer = v.ask(
             question,
             top_k=top_k,
@@ -63,6 +79,9 @@ def ask(
             retriever=retriever,
             as_of=as_of,
             generator=generator,  # type: ignore[arg-type]
+            read=read,
+            n_read=n_read,
+            always_answer=always_answer,
         )
     if as_json:
         print_json(answer)
@@ -74,15 +93,11 @@ def ask(
 def print_answer(answer: Answer) -> None:
     """Print an answer with all that it rests on."""
     out.print()
-    if answer.text:
-        out.print(Text(answer.text, style="bold"))
-    elif answer.status == "no_evidence":
-        out.print(Text("No answer: nothing that was ingested fits this question.", style="bold yellow"))
-    else:
-        out.print(Text("No answer. The evidence that was retrieved is below.", style="bold red"))
+    out.print(_headline(answer))
+    likely = "" if answer.probability is None or not answer.text else f"{answer.probability:.0%} likely · "
     out.print(
         Text(
-            f"{answer.ref if answer.id else 'not stored'} · {answer.status} · {answer.generator} · "
+            f"{answer.ref if answer.id else 'not stored'} · {answer.status} · {likely}{answer.generator} · "
             f"method {answer.method} · "
             f"{sum(answer.seconds.values()) * 1000:.0f} ms",
             style="dim",
@@ -92,6 +107,7 @@ def print_answer(answer: Answer) -> None:
         out.print(_citation(citation))
     for citation in answer.dropped_citations:
         out.print(Text(f"  dropped {citation.marker}: {citation.problem}", style="yellow"))
+    print_board(answer)
     if answer.hits:
         out.print(_hits(answer.hits))
     for hit in answer.kept_out:
@@ -102,8 +118,30 @@ def print_answer(answer: Answer) -> None:
             out.print(Text(f"... {len(answer.conflicts)} in all; --json lists them.", style="dim"))
     for note in answer.notes:
         out.print(Text(f"note: {note}", style="dim"))
-    if answer.citations and answer.id:
-        out.print(Text(f"Was it right? veridical feedback good {answer.ref}   (or bad)", style="dim"))
+    _ask_for_a_vote(answer)
+
+
+def _headline(answer: Answer) -> Text:
+    if answer.text:
+        return Text(answer.text, style="bold")
+    if answer.status == "abstained":
+        return Text("No answer: the evidence does not settle it.", style="bold yellow")
+    if answer.status == "no_evidence" and answer.hits:
+        return Text("No answer: nothing that was found answers this question.", style="bold yellow")
+    if answer.status == "no_evidence":
+        return Text("No answer: nothing that was ingested fits this question.", style="bold yellow")
+    return Text("No answer. The evidence that was retrieved is below.", style="bold red")
+
+
+def _ask_for_a_vote(answer: Answer) -> None:
+    if not answer.id:
+        return
+    first = f"{answer.ref}.{answer.candidates[0].number}" if answer.candidates else ""
+    if answer.citations:
+        or_else = f"(or bad; or one candidate: {first})" if first else "(or bad)"
+        out.print(Text(f"Was it right? veridical feedback good {answer.ref}   {or_else}", style="dim"))
+    elif first:
+        out.print(Text(f"Do you know better? veridical feedback good {first}   (or bad)", style="dim"))
 
 
 def _citation(citation: Citation) -> Text:

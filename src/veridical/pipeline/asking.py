@@ -1,28 +1,40 @@
-"""Asking: retrieve, rank by relevance and trust, answer, check the citations, remember the answer."""
+"""Asking: retrieve, rank by relevance and trust, read, answer, check the citations, remember the answer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from veridical.answer.board_context import first_witnesses, leading
 from veridical.answer.context import Style
 from veridical.answer.extract import extract_answer
 from veridical.answer.generate import generate_answer
 from veridical.corpus.fields import iso_date
 from veridical.corpus.readers.base import clean
-from veridical.errors import InputError, LLMError, ModelError, StoreError
+from veridical.errors import InputError, LLMError, ModelError, StoreError, VeridicalError
 from veridical.llm.base import LLM
 from veridical.methods.base import Method
-from veridical.pipeline import beliefs
+from veridical.pipeline import beliefs, learning
+from veridical.pipeline.boarding import (
+    MAX_CITED,
+    N_READ,
+    Boarded,
+    cite_witnesses,
+    read_board,
+    why_no_answer,
+)
 from veridical.pipeline.progress import Stages
 from veridical.pipeline.ranking import Ranked, rank
 from veridical.pipeline.retrieval import POOL, Pool, Retriever, RetrieverName
-from veridical.stores import Store, answers, derived, values
-from veridical.types import Answer, AnswerStatus, Conflict, Hit, Usage
+from veridical.reading.base import Reader
+from veridical.stores import Store, answers, derived, questions, values
+from veridical.stores.answers import READER
+from veridical.types import Answer, AnswerStatus, Candidate, Hit, Usage
 
-Generator = Literal["auto", "extractive", "llm"]
+Generator = Literal["auto", "reader", "llm", "extractive"]
 GENERATORS: tuple[Generator, ...] = get_args(Generator)
+_ALL_THE_SAME = "This is the likeliest answer all the same."
 _NO_ANSWER = "No answer: "
 _MAX_QUESTION_CHARS = 10_000
 # An extracted sentence below these is no answer: by words and cosine together, and by words alone.
@@ -46,6 +58,8 @@ class Question:
     use_trust: bool = True
     retriever: RetrieverName = "hybrid"
     as_of: str | None = None
+    n_read: int = N_READ
+    always_answer: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", clean(self.text))
@@ -57,6 +71,8 @@ class Question:
             )
         if not isinstance(self.top_k, int) or not 1 <= self.top_k <= POOL:
             raise InputError(f"top_k must be a whole number from 1 to {POOL}, not {self.top_k!r}.")
+        if not isinstance(self.n_read, int) or not 1 <= self.n_read <= POOL:
+            raise InputError(f"n_read must be a whole number from 1 to {POOL}, not {self.n_read!r}.")
         if self.trust_weight is not None and not 0.0 <= self.trust_weight <= 1.0:
             raise InputError(f"The trust weight must lie between 0 and 1; {self.trust_weight:g} does not.")
         if self.as_of is not None:
@@ -67,29 +83,57 @@ class Question:
 
 
 @dataclass(frozen=True)
+class Means:
+    """What there is to answer with.
+
+    Attributes
+    ----------
+    generator
+        What was asked for.
+    llm
+        The language model, where one may answer.
+    embedded
+        Whether it is the small embedded one, which under ``auto`` answers only where nothing was read, and
+        gives way to the best-supported sentence where it says nothing usable.
+    reader
+        Makes the reader; ``None`` where passages are not to be read.
+    """
+
+    generator: Generator = "auto"
+    llm: LLM | None = None
+    embedded: bool = False
+    reader: Callable[[], Reader] | None = None
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What an answer can be made of."""
+
+    question: Question
+    pool: Pool
+    ranked: Ranked
+    method: Method
+    boarded: Boarded | None
+
+    @property
+    def hits(self) -> list[Hit]:
+        return self.ranked.hits
+
+
+@dataclass(frozen=True)
 class _Said:
-    """An answer before it is stored."""
+    """An answer before it is stored; ``hits`` where it leans on more than those that were ranked first."""
 
     text: str
     status: AnswerStatus
     generator: str
     fields: dict[str, object]
     notes: tuple[str, ...]
+    hits: Sequence[Hit] | None = None
 
 
-def ask(
-    store: Store,
-    retriever: Retriever,
-    method: Method,
-    question: Question,
-    *,
-    llm: LLM | None,
-    fall_back: bool = False,
-) -> Answer:
-    """Answer a question; see `Veridical.ask`.
-
-    With ``fall_back``, a model that gives nothing usable gives way to the best-supported sentence.
-    """
+def ask(store: Store, retriever: Retriever, method: Method, question: Question, means: Means) -> Answer:
+    """Answer a question; see `Veridical.ask`."""
     stages = Stages()
     with stages.run("retrieve"):
         pool = retriever.retrieve(question.text, retriever=question.retriever)
@@ -106,14 +150,16 @@ def ask(
         )
         said_of_trust = beliefs.uncalibrated_note(connection, method.name)
         notes = _notes(pool, ranked, built, question, said_of_trust)
-    conflicts = ranked.conflicts
+    boarded = None
+    if means.reader is not None and ranked.hits:
+        with stages.run("read"):
+            boarded, unread = _read(question, pool, ranked, means.reader)
+            notes = (*notes, *unread)
     with stages.run("answer"):
-        said = _answer(store, question, pool, ranked.hits, conflicts, llm, method, retriever.encoder_name)
-        if fall_back and llm is not None and _unusable(said):
-            why = " ".join(said.notes).removeprefix(_NO_ANSWER).replace("\n", " ")
-            why = f"The model {llm.name} gave nothing usable, so the answer is extracted: {why}"
-            said = _extract(store, question, pool, ranked.hits, retriever.encoder_name)
-            said = replace(said, notes=(why, *said.notes))
+        evidence = _Evidence(question, pool, ranked, method, boarded)
+        said = _answer(store, evidence, means, retriever.encoder_name)
+    hits = tuple(ranked.hits if said.hits is None else said.hits)
+    shown = {hit.passage.id for hit in hits}
     answer = Answer(
         id=0,
         question=question.text,
@@ -121,16 +167,46 @@ def ask(
         status=said.status,
         method=method.name if active is not None else "plain retrieval",
         generator=said.generator,
-        hits=tuple(ranked.hits),
-        kept_out=tuple(ranked.kept_out),
-        conflicts=conflicts,
+        hits=hits,
+        kept_out=tuple(hit for hit in ranked.kept_out if hit.passage.id not in shown),
+        conflicts=ranked.conflicts,
+        candidates=boarded.candidates if boarded is not None else (),
         notes=(*notes, *said.notes),
         seconds=dict(stages.seconds),
         **said.fields,  # type: ignore[arg-type]
     )
+    return _remember(store, answer, boarded, pool, retriever.encoder_name)
+
+
+def _read(
+    question: Question, pool: Pool, ranked: Ranked, make: Callable[[], Reader]
+) -> tuple[Boarded | None, tuple[str, ...]]:
+    """Read, or say why not: a reader that cannot be had leaves plain retrieval as it is."""
+    try:
+        dense = pool.retriever == "dense"
+        return read_board(question.text, ranked, make(), dense=dense, n_read=question.n_read), ()
+    except VeridicalError as error:
+        why = " ".join(str(error).split())
+        return None, (f"The passages were not read one by one, so there is no evidence board: {why}",)
+
+
+def _remember(store: Store, answer: Answer, boarded: Boarded | None, pool: Pool, encoder: str) -> Answer:
+    """Store the answer, log the question, and learn from what was read, all or nothing."""
     try:
         with store.write() as connection:
-            return replace(answer, id=answers.put(connection, answer))
+            logged = questions.is_on(connection)
+            kept = answer if logged else replace(answer, question="")
+            behind = boarded.behind() if boarded is not None else ()
+            answer_id = answers.put(connection, kept, behind)
+            question_id = questions.log(connection, answer.question, "asked", pool.vector, encoder)
+            if question_id is not None and boarded is not None:
+                cosines = dict(zip(pool.ids, pool.similarity, strict=True))
+                found = {
+                    hit.passage.id: reading
+                    for hit, reading in zip(boarded.hits, boarded.readings, strict=True)
+                }
+                learning.learn(connection, question_id, answer.question, found, cosines, boarded.reader)
+            return replace(answer, id=answer_id)
     except StoreError as error:  # busy, full or read-only: the evidence is worth more than its record
         note = f"This answer could not be stored, so feedback cannot go to it: {error.message}"
         return replace(answer, notes=(*answer.notes, note))
@@ -151,44 +227,94 @@ def _notes(pool: Pool, ranked: Ranked, built: bool, question: Question, trust_no
     return tuple(notes)
 
 
-def _answer(
-    store: Store,
-    question: Question,
-    pool: Pool,
-    hits: Sequence[Hit],
-    conflicts: Sequence[Conflict],
-    llm: LLM | None,
-    method: Method,
-    encoder: str,
-) -> _Said:
-    if not hits:
+def _answer(store: Store, evidence: _Evidence, means: Means, encoder: str) -> _Said:
+    if not evidence.hits:
         return _Said("", "no_evidence", "none", {}, ("Nothing that was ingested fits this question.",))
-    if llm is None:
-        return _extract(store, question, pool, hits, encoder)
-    style: Style = "trustprop" if method.name == "trustprop" else "veridical"
+    by_reader = means.generator == "reader" or (
+        means.generator == "auto" and (means.llm is None or means.embedded)
+    )
+    if evidence.boarded is not None and by_reader:
+        return _from_board(store, evidence, evidence.boarded, encoder)
+    if means.llm is None:
+        return _extract(store, evidence, encoder)
+    said = _generate(evidence, means.llm)
+    if means.embedded and means.generator == "auto" and _unusable(said):
+        why = " ".join(said.notes).removeprefix(_NO_ANSWER).replace("\n", " ")
+        why = f"The model {means.llm.name} gave nothing usable, so the answer is extracted: {why}"
+        said = _extract(store, evidence, encoder)
+        said = replace(said, notes=(why, *said.notes))
+    return said
+
+
+def _from_board(store: Store, evidence: _Evidence, boarded: Boarded, encoder: str) -> _Said:
+    """Give the board's heaviest answer, unless the evidence is thin or tied and nobody insists."""
+    board, insists = boarded.board, evidence.question.always_answer
+    why = () if board.status == "answered" else (why_no_answer(board),)
+    if not board.candidates:
+        if not insists:
+            return _Said("", "no_evidence", READER, {}, why)
+        said = _extract(store, evidence, encoder)
+        return replace(said, notes=(*why, *said.notes))
+    first = board.candidates[0]
+    if why and not insists:
+        return _Said("", "abstained", READER, {"probability": first.probability}, why)
+    hits = boarded.with_witnesses(evidence.hits, first_witnesses(first, MAX_CITED))
+    cited = cite_witnesses(first, hits)
+    fields: dict[str, object] = {
+        "citations": tuple(citation for citation in cited if citation.valid),
+        "dropped_citations": tuple(citation for citation in cited if not citation.valid),
+        "probability": first.probability,
+    }
+    status: AnswerStatus = "answered" if all(citation.valid for citation in cited) else "degraded"
+    notes = (*why, _ALL_THE_SAME) if why else ()
+    return _Said(first.text, status, READER, fields, notes, hits)
+
+
+def _generate(evidence: _Evidence, llm: LLM) -> _Said:
+    """Let a language model answer, from the board where it says something, else from the passages."""
+    question, boarded = evidence.question, evidence.boarded
+    style: Style = "trustprop" if evidence.method.name == "trustprop" else "veridical"
     if not question.use_trust:
         style = "plain"
+    hits: Sequence[Hit] = evidence.hits
+    candidates: tuple[Candidate, ...] = ()
+    if style == "veridical" and boarded is not None and boarded.board.status in ("answered", "tied"):
+        candidates = boarded.candidates
+        witnesses = (w for candidate in leading(candidates) for w in candidate.witnesses)
+        hits = boarded.with_witnesses(hits, witnesses)
     try:
-        made = generate_answer(question.text, hits, llm, style=style, conflicts=conflicts)
+        made = generate_answer(
+            question.text,
+            hits,
+            llm,
+            style=style,
+            conflicts=evidence.ranked.conflicts,
+            candidates=candidates,
+        )
     except (LLMError, ModelError) as error:
-        return _Said("", "failed", llm.name, {"usage": Usage()}, (f"{_NO_ANSWER}{error}",))
+        return _Said("", "failed", llm.name, {"usage": Usage()}, (f"{_NO_ANSWER}{error}",), hits)
     fields: dict[str, object] = {
         "citations": made.citations,
         "dropped_citations": made.dropped_citations,
         "usage": made.usage,
     }
-    return _Said(made.text, made.status, made.generator, fields, made.notes)
+    return _Said(made.text, made.status, made.generator, fields, made.notes, hits)
 
 
 def _unusable(said: _Said) -> bool:
     return said.status == "failed" or (said.status == "degraded" and not said.fields.get("citations"))
 
 
-def _extract(store: Store, question: Question, pool: Pool, hits: Sequence[Hit], encoder: str) -> _Said:
+def _extract(store: Store, evidence: _Evidence, encoder: str) -> _Said:
     with store.read() as connection:
-        ids = [hit.passage.id for hit in hits]
+        ids = [hit.passage.id for hit in evidence.hits]
         vectors = derived.sentence_vectors(connection, encoder, ids)
-    found = extract_answer(question.text, hits, question_vector=pool.vector, sentence_vectors=vectors)
+    found = extract_answer(
+        evidence.question.text,
+        evidence.hits,
+        question_vector=evidence.pool.vector,
+        sentence_vectors=vectors,
+    )
     if found is None:
         return _Said("", "no_evidence", "extractive", {}, ("The passages hold no sentence.",))
     if found.best.relevance < (_LEAST_RELEVANCE if vectors else _LEAST_SHARED_WORDS):

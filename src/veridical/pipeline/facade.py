@@ -19,6 +19,7 @@ from veridical.pipeline import (
     asking,
     backup,
     beliefs,
+    boarding,
     building,
     checking,
     explaining,
@@ -29,6 +30,7 @@ from veridical.pipeline import (
 from veridical.pipeline.models import Models
 from veridical.pipeline.progress import Progress, Stages
 from veridical.pipeline.retrieval import Retriever, check_retriever
+from veridical.reading.base import Reader
 from veridical.settings import Settings
 from veridical.stores import Store, derived, documents, values
 from veridical.stores.engine import DATABASE
@@ -89,6 +91,7 @@ class Veridical:
         self.models = Models(settings or Settings.from_env(), announce)
         self._progress = progress
         self._llm = llm
+        self._readers: dict[str, Reader] = {}
         self._store: Store | None = None
 
     @classmethod
@@ -247,7 +250,7 @@ class Veridical:
         parts = building.Parts(
             self.models.encoder,
             self.models.nli(nli or self.setting("nli")),
-            self.models.reader(reader or self.setting("reader")),
+            self._reader(reader),
             self._method(method),
             building.check_made(self.setting("made_questions") if made is None else made),
         )
@@ -290,12 +293,13 @@ class Veridical:
     def feedback(
         self, ref: str, value: Judgement, *, by: str | None = None, note: str = "", weight: float = 1.0
     ) -> FeedbackReport:
-        """Judge a document, or an answer and so the documents that it cited. Trust is updated at once.
+        """Judge a document, or an answer or candidate answer and so those behind it. Trust moves at once.
 
         Parameters
         ----------
         ref
-            ``d12``, a document's key, or ``a3``.
+            ``d12``, a document's key, ``a3`` (the documents that the answer cited), or ``a3.2`` (those that
+            give its second candidate, each by its part in it).
         value
             ``"good"``, ``"bad"``, or a grade from 0 to 1.
         by
@@ -309,7 +313,7 @@ class Veridical:
         return self._revise(lambda c: record.add(c, ref, value, by=who, note=note, weight=weight))
 
     def undo_feedback(self, ref: str) -> FeedbackReport:
-        """Take back one item of feedback (``f3``) or all on an answer (``a1``); trust goes back with it."""
+        """Take back one item (``f3``) or all on an answer (``a1``) or candidate (``a1.2``); trust follows."""
         return self._revise(lambda connection: record.undo(connection, ref))
 
     def list_feedback(self) -> list[Feedback]:
@@ -362,13 +366,16 @@ class Veridical:
         retriever: str | None = None,
         as_of: str | None = None,
         generator: asking.Generator = "auto",
+        read: bool = True,
+        n_read: int = boarding.N_READ,
+        always_answer: bool = False,
     ) -> Answer:
-        """Answer a question from the most useful passages, with checked citations.
+        """Answer a question from what the nearest passages say, with candidates and checked citations.
 
         Parameters
         ----------
         top_k
-            Passages to answer from, 1 to 100.
+            Passages to rank first and show, 1 to 100.
         method, trust_weight, use_trust
             How passages are ranked: by which method, with how much weight on trust (0 is plain retrieval), or
             without trust.
@@ -377,8 +384,17 @@ class Veridical:
         as_of
             Leave out documents dated after this day.
         generator
-            ``llm``, ``extractive`` (the best-supported sentence), or ``auto``: a language model where one is
-            configured or installed.
+            ``reader`` (the heaviest candidate of the evidence board), ``llm``, ``extractive`` (the
+            best-supported sentence), or ``auto``: a configured language model, else the reader; where nothing
+            was read the embedded language model, if installed, else the sentence.
+        read
+            Read the nearest passages one by one and lay out what they answer. Without, and in method
+            ``trustprop``, there are no candidates.
+        n_read
+            How many to read, 1 to 100, besides those ranked first.
+        always_answer
+            Give the likeliest answer even where the evidence is thin or tied, and the nearest sentence where
+            no passage answers. Language models are not held back either way.
         """
         asked = asking.Question(
             question,
@@ -387,22 +403,35 @@ class Veridical:
             use_trust=use_trust,
             retriever=check_retriever(retriever or self.setting("retriever")),
             as_of=as_of,
+            n_read=n_read,
+            always_answer=always_answer,
         )
-        llm = self._generator(generator)
-        embedded = self._llm is None and not self.models.settings.llm_base_url
-        return asking.ask(
-            self.store,
-            self._retriever,
-            self._believing(method),
-            asked,
-            llm=llm,
-            fall_back=embedded and generator == "auto",
+        chosen = self._believing(method)
+        reads = read and chosen.name != "trustprop"  # whose prompt and answers are the paper's
+        means = asking.Means(
+            generator=generator,
+            llm=self._generator(generator, reads=reads),
+            embedded=self._llm is None and not self.models.settings.llm_base_url,
+            reader=self._reader if reads else None,
         )
+        return asking.ask(self.store, self._retriever, chosen, asked, means)
 
-    def _generator(self, generator: str) -> LLM | None:
+    def _reader(self, name: str | None = None) -> Reader:
+        """The reader of this name, or else that which this knowledge base is set to, loaded once."""
+        name = name or self.setting("reader")
+        if name not in self._readers:
+            self._readers[name] = self.models.reader(name)
+        return self._readers[name]
+
+    def _generator(self, generator: str, *, reads: bool) -> LLM | None:
         if generator not in asking.GENERATORS:
             raise InputError(f"{generator!r} is no generator.", "There are: " + ", ".join(asking.GENERATORS))
-        if generator == "extractive":
+        if generator == "reader" and not reads:
+            raise InputError(
+                "Generator 'reader' answers from passages that were read, and nothing is to be read.",
+                "Leave out --no-read (read=False) and method trustprop, or use another generator.",
+            )
+        if generator in ("extractive", "reader"):
             return None
         llm = self._llm or self.models.llm()
         if llm is None and generator == "llm":
