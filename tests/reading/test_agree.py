@@ -55,6 +55,7 @@ SAME_THING = [
     ("world war ii", "World War 2"),
     ("Vincent van Gogh", "van Gogh"),
     ("Phillip", "Philip"),
+    ("over 13", "more than thirteen"),
 ]
 DIFFERENT_THINGS = [
     ("London", "Paris"),
@@ -85,12 +86,16 @@ DIFFERENT_THINGS = [
     ("Henry, not Shearer", "Shearer"),
     ("October 29 , 2017", "October 30, 2017"),
     ("President", "Vice President"),
+    ("over 13", "over 24"),
+    ("under 5 km", "under 9 km"),
     ("world war ii", "world war i"),
 ]
 UNCLEAR = [
     ("blue", "dark blue"),
     ("over 100", "120"),
     ("from 1665 to 1666", "1665"),
+    ("it stops but nothing else happens then", "it stops"),
+    ("to not spend money on figures", "to not spend money on citizens"),
     ("Roger Nichols and Paul Williams", "Paul Williams"),
 ]
 

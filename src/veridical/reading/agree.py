@@ -117,8 +117,11 @@ def _opposed(a: Said, b: Said) -> bool:
 
 
 def _turned(a: Said, b: Said) -> float:
-    """0 where one of two answers denies what the other says."""
-    return float((a.polarity < 0) == (b.polarity < 0))
+    """0 where one of two answers denies what the other says, 1 where what it denies may be something else."""
+    if (a.polarity < 0) == (b.polarity < 0):
+        return 1.0
+    denying, other = (a, b) if a.polarity < 0 else (b, a)
+    return float(len(denying.stems - other.stems) > 1 and bool(other.stems))
 
 
 def _values_and_words(a: Said, b: Said, asked: frozenset[str]) -> float:
@@ -186,6 +189,8 @@ def _quantities(x: Quantity, y: Quantity, a: Said, b: Said) -> float:
         return 0.0
     if gap < _ROUNDING:
         return 1.0
+    if (math.isinf(x.high) and math.isinf(y.high)) or (math.isinf(x.low) and math.isinf(y.low)):
+        return float(math.isclose(x.low, y.low) and math.isclose(x.high, y.high))  # "over 13", "over 24"
     if all(bare) and not (_is_loose(x) or _is_loose(y)):
         return 0.0
     if compare_quantities(Quantity(x.low, x.high, ""), Quantity(y.low, y.high, "")) != "same":

@@ -17,8 +17,8 @@ _DOTTED = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]\.\s?){2,}(?![^\W\d_]\b)|(?<![^\W
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-‐‑–](?=[^\W\d_])")
 _ASIDE = re.compile(r"\s*[,(;:]|\s[-–—]\s|(?<=[^\W\d_]{4})[.!?][\"']*\s")
 _DENIED = re.compile(
-    r"[,;]?[\"'”\s]+(?:and\s+|but\s+)?(?:not|rather\s+than|instead\s+of|as\s+opposed\s+to|and\s+not|contrary\s+to)"
-    r"\s[^.,;]*",
+    r"(?:[,;\"'”)]\s*(?:and\s+|but\s+)?not|\s(?:and|but)\s+not|[,;]?[\"'”]?\s+(?:rather\s+than|instead\s+of|"
+    r"as\s+opposed\s+to|contrary\s+to))\s[^.,;]*",
     re.IGNORECASE,
 )
 _SPACED = re.compile(r"\s+(?=[,.;])")
