@@ -13,6 +13,7 @@ from veridical.types import Answer, Candidate, Witness
 MAX_CANDIDATES = 5
 MAX_WITNESSES = 3
 
+_LEAST = 0.01
 _BAR = 8
 _NARROW = 60
 _BESIDE = 90
@@ -30,13 +31,14 @@ def print_board(answer: Answer) -> None:
         table.add_column(name, no_wrap=True, header_style="dim")
     table.add_column("answer, and who gives it", overflow="fold", header_style="dim")
     bars = out.width >= _NARROW
-    for candidate in answer.candidates[:MAX_CANDIDATES]:
+    shown = [c for c in answer.candidates[:MAX_CANDIDATES] if c.number == 1 or c.probability >= _LEAST]
+    for candidate in shown:
         ref = f"{answer.ref}.{candidate.number}" if answer.id else str(candidate.number)
         likely = f"{candidate.probability:>4.0%}"
         bar = f" {_bar(candidate.probability)}" if bars else ""
         table.add_row(Text(ref, style="bold"), Text.assemble(likely, (bar, "cyan")), _who(candidate))
     out.print(table)
-    n_more = len(answer.candidates) - MAX_CANDIDATES
+    n_more = len(answer.candidates) - len(shown)
     if n_more > 0:
         out.print(Text(f" ... {n_more} more; --json lists them.", style="dim"))
 

@@ -15,6 +15,7 @@ from veridical.cli.waiting import waiting
 from veridical.types import Answer, Citation, Conflict, Hit, RelationKind
 
 _MAX_CONFLICTS = 5
+_NARROW = 72
 
 
 def register(app: typer.Typer) -> None:
@@ -153,6 +154,8 @@ def _citation(citation: Citation) -> Text:
 
 def _hits(hits: tuple[Hit, ...]) -> Table:
     table = Table(box=None, padding=(0, 1), header_style="dim")
+    if out.width < _NARROW:
+        return _narrow_hits(table, hits)
     for name, justify in (("#", "right"), ("id", "left"), ("trust", "left"), ("relevance", "right")):
         table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     table.add_column("document", ratio=2, overflow="fold")
@@ -173,6 +176,23 @@ def _hits(hits: tuple[Hit, ...]) -> Table:
             about,
             Text(why, style="dim"),
         )
+    return table
+
+
+def _narrow_hits(table: Table, hits: tuple[Hit, ...]) -> Table:
+    """One column beside the number, for terminals without room for six."""
+    table.add_column("#", no_wrap=True)
+    table.add_column("document, and why it stands here", overflow="fold")
+    for number, hit in enumerate(hits, 1):
+        document = hit.document
+        why = "; ".join(reason.text for reason in hit.reasons)
+        about = Text.assemble(
+            f"{document.ref} {document.title or document.key} · ",
+            trust_text(hit.trust, hit.label),
+            (f"\n{document.key} · relevance {hit.relevance:.3f} (place {hit.relevance_rank})", "dim"),
+            (f"\n{why}" if why else "", "dim"),
+        )
+        table.add_row(Text(f"[{number}]"), about)
     return table
 
 
