@@ -58,6 +58,8 @@ def test_the_graph_has_the_sources_given_and_keeps_its_relations():
     assert sourced.n_sources == 28
     assert sourced.heads is graph.heads
     assert answers.with_sources(sourced, None).n_sources == 0
+    bare = answers.without_relations(sourced)
+    assert (len(bare.heads), len(bare.weights), len(bare.answered), bare.n_sources) == (0, 0, 0, 28)
 
 
 def test_trust_decides_between_answers_that_are_told_equally_often():

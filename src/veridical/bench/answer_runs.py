@@ -23,6 +23,8 @@ IntArray = npt.NDArray[np.int64]
 FEEDBACK = (0.0, 0.1, 0.3)
 VOTES = (5, 20, 50)
 SOURCES: dict[str, float | None] = {"no sources": None, "pure sources": 0.0, "10% wrong": 0.1}
+NOT_ASKED = f"{max(FEEDBACK):.0%}, not asked"
+"""Most feedback, where no question was asked before: there are no relations."""
 MARKS = ("given", "probability", "strict", "containment", "f1", "attack")
 
 
@@ -98,7 +100,7 @@ def run(exams: Mapping[Poison, Exam], *, seed: int, tick: Callable[[], object] |
 
 def n_settings(poison: Poison) -> int:
     """Return how many rows a run has of one corpus."""
-    return len(SOURCES) + 1 if poison == "clean" else len(SOURCES) * len(FEEDBACK) + 1 + len(VOTES)
+    return len(SOURCES) + 1 if poison == "clean" else len(SOURCES) * len(FEEDBACK) + 2 + len(VOTES)
 
 
 def _settings(exam: Exam, graph: Graph, seed: int) -> Iterator[Row]:
@@ -112,6 +114,8 @@ def _settings(exam: Exam, graph: Graph, seed: int) -> Iterator[Row]:
             yield _row(exam, name, f"feedback {share:.0%}", sheet, touched)
     if exam.poison == "clean":
         return
+    trust, touched = _judged(exam, answers.without_relations(graph), max(FEEDBACK), seed)
+    yield _row(exam, "no sources", NOT_ASKED, answers.answer_all(exam, trust), touched)
     perfect = exam.corpus.true.astype(np.float64)
     yield _row(exam, "no sources", "perfect trust", answers.answer_all(exam, perfect), nothing)
     for n, (trust, voted) in answers.vote(exam, graph, VOTES, seed=seed).items():

@@ -117,6 +117,15 @@ def with_sources(graph: Graph, source_of: IntArray | None) -> Graph:
     return replace(graph, nodes=bare.nodes, source_of=bare.source_of)
 
 
+def without_relations(graph: Graph) -> Graph:
+    """Return the graph as it is before any question was asked."""
+    none = np.empty(0, dtype=np.int64)
+    return replace(
+        protocol.with_relations(graph, none, none, none, none.astype(np.float64)),
+        by_answers=none.astype(np.bool_),
+    )
+
+
 def board(exam: Exam, place: int, trust: FloatArray, source_of: IntArray | None = None) -> Board:
     """Lay out what the nearest passages answer to one question.
 
