@@ -17,6 +17,7 @@ from veridical.llm.base import LLM
 from veridical.methods.base import Method
 from veridical.pipeline import beliefs, learning
 from veridical.pipeline.boarding import (
+    HELP,
     MAX_CITED,
     N_READ,
     Boarded,
@@ -257,7 +258,7 @@ def _from_board(store: Store, evidence: _Evidence, boarded: Boarded, encoder: st
         return replace(said, notes=(*why, *said.notes))
     first = board.candidates[0]
     if why and not insists:
-        return _Said("", "abstained", READER, {"probability": first.probability}, why)
+        return _Said("", "abstained", READER, {"probability": first.probability}, (*why, HELP))
     hits = boarded.with_witnesses(evidence.hits, first_witnesses(first, MAX_CITED))
     cited = cite_witnesses(first, hits)
     fields: dict[str, object] = {

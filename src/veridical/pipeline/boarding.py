@@ -20,9 +20,9 @@ from veridical.types import Candidate, Citation, Hit, Reason, RelationKind, Span
 
 N_READ = 20
 MAX_CITED = 3
-_HELP = (
+HELP = (
     "What would help: a vote on a candidate, or on a document, that you know to be right or wrong; "
-    "documents that say more; --always-answer (always_answer=True) gives the likeliest all the same."
+    "documents that say more. --always-answer (always_answer=True) gives the likeliest all the same."
 )
 
 
@@ -146,12 +146,10 @@ def cite_witnesses(candidate: Candidate, hits: Sequence[Hit]) -> tuple[Citation,
 
 
 def why_no_answer(board: Board) -> str:
-    """Say why there is no answer, and what would help."""
+    """Say why a board gives no answer."""
     if board.status == "nothing" or not board.candidates:
         return f"None of the {board.n_read} passages that were read answers this."
     likely = [f"{candidate.probability:.0%}" for candidate in board.candidates]
     if board.status == "tied" and len(likely) > 1:
-        why = f"Two answers are about as likely ({likely[0]} and {likely[1]})."
-    else:
-        why = f"The evidence is thin: even the likeliest answer is right in {likely[0]} of such cases only."
-    return f"{why} {_HELP}"
+        return f"The evidence is tied: two answers are about as likely ({likely[0]} and {likely[1]})."
+    return f"The evidence is thin: even the likeliest answer is right in {likely[0]} of such cases only."
