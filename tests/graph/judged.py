@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from veridical.corpus.dedupe import content_hash
-from veridical.stores import Store, derived, documents
+from veridical.stores import Store, derived, documents, questions
 from veridical.stores.derived import Judgement
+from veridical.stores.questions import QuestionPair
 from veridical.types import SourceDocument, Span
 
 
@@ -27,3 +28,22 @@ def put(store: Store, key: str, *paragraphs: str, title: str = "", **fields: Any
 def judge(store: Store, rows: Sequence[Judgement]) -> None:
     with store.write() as connection:
         derived.put_judgements(connection, "m", rows)
+
+
+def answer(
+    store: Store,
+    *rows: tuple[int, int, float, float],
+    question: str = "What?",
+    places: tuple[int | None, ...] = (None, None, None, None),
+    origin: Any = "made",
+    asker: int = 0,
+) -> None:
+    """Store (low, high, support, contradiction) as what two passages answered to one question."""
+    with store.write() as connection:
+        questions.put_pairs(
+            connection,
+            [
+                QuestionPair(low, high, None, question, origin, asker, "r", support, contradiction, *places)
+                for low, high, support, contradiction in rows
+            ],
+        )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from judged import judge, put
+from judged import answer, judge, put
 
+from veridical.graph import evidence
 from veridical.graph.build import compare_dates, load_graph, relations_among, relations_of_document
 from veridical.stores import Store, documents
 from veridical.stores.derived import Judgement
@@ -221,3 +222,102 @@ def test_relations_and_graph_agree_on_what_is_said(store: Store) -> None:
     later = {(r.head, r.tail) for r in found if r.kind is RelationKind.SUPERSEDES}
     assert {(head, tail) for head, tail, _ in superseding(store)} == later
     assert len(supports) + len(later) == len(found) > 20
+
+
+# --- answers to one question ---
+
+
+def answered(store: Store) -> dict[tuple[int, int], bool]:
+    with store.read() as connection:
+        loaded = load_graph(connection)
+    graph, ids = loaded.graph, loaded.document_ids
+    rows = zip(graph.heads, graph.tails, graph.by_answers, strict=True)
+    return {(ids[head], ids[tail]): bool(by) for head, tail, by in rows}
+
+
+def test_what_both_answer_makes_a_relation_by_what_outweighs(store: Store) -> None:
+    a, b, c, d = (put(store, key, f"Text {key}.")[0] for key in "abcd")
+    answer(store, (a, b, 0.1, 0.7), (a, c, 0.6, 0.2), (a, d, 0.3, 0.28))
+    assert edges(store) == [(1, 2, -1, 0.6), (1, 3, 1, 0.4)]
+    assert answered(store) == {(1, 2): True, (1, 3): True}
+
+
+def test_an_answer_is_worth_more_than_an_inference(store: Store) -> None:
+    (a,), (b,), (c,) = (put(store, key, f"Text {key}.") for key in "abc")
+    judge(store, [Judgement(a, b, 0.95, 0.0), Judgement(a, c, 0.95, 0.0)])
+    answer(store, (a, b, 0.0, 0.6), (a, c, 0.0, 0.4))
+    assert edges(store) == [(1, 2, -1, 0.6), (1, 3, 1, 0.95)]
+    assert answered(store) == {(1, 2): True, (1, 3): False}
+    assert evidence.WORTH["answers"] == 2 * evidence.WORTH["inference"]
+
+
+def test_the_same_thing_asked_ten_times_is_no_surer(store: Store) -> None:
+    (a,), (b,) = put(store, "a", "One."), put(store, "b", "Two.")
+    for number in range(10):
+        answer(store, (a, b, 0.0, 0.5), question=f"What, in wording {number}?")
+    answer(store, (a, b, 0.6, 0.0), question="And what else?")
+    assert edges(store) == [(1, 2, 1, 0.6)]
+    with store.read() as connection:
+        items = evidence.of_document(connection, 1)
+    assert [item.sign for item in items] == [1] + [-1] * 10
+    assert {item.question for item in items} == {
+        "And what else?",
+        *(f"What, in wording {number}?" for number in range(10)),
+    }
+
+
+def test_weak_answers_count_in_the_graph_and_are_not_shown_as_relations(store: Store) -> None:
+    (a,), (b,), (c,) = (put(store, key, f"Text {key}.") for key in "abc")
+    answer(store, (a, b, 0.0, 0.2), (a, c, 0.0, 0.04))
+    assert edges(store) == [(1, 2, -1, 0.2)]
+    with store.read() as connection:
+        loaded = load_graph(connection)
+        assert relations_of_document(connection, 1) == []
+    assert set(loaded.n_relations.values()) == {0}
+
+
+def test_answers_across_dates_supersede_too(store: Store) -> None:
+    (a,) = put(store, "a", "The port is 1.", date="2024-05-01")
+    (b,) = put(store, "b", "Well, the port is 2. So be it.", date="2023")
+    answer(store, (a, b, 0.0, 0.8), places=(12, 13, 18, 19))
+    assert superseding(store) == [(1, 2, 0.8)]
+    with store.read() as connection:
+        assert load_graph(connection).graph.superseded_by_answers.tolist() == [True]
+        (found,) = relations_among(connection, [a, b])
+        text = documents.text_of(connection, 2)
+    assert (found.kind, found.head, found.tail) == (RelationKind.SUPERSEDES, 1, 2)
+    assert found.tail_span is not None
+    assert found.tail_span.text == "Well, the port is 2."
+    assert text[found.tail_span.start : found.tail_span.end] == found.tail_span.text
+
+
+def test_relations_among_passages_are_one_a_pair_by_what_is_worth_most(store: Store) -> None:
+    (a,), (b,) = put(store, "a", "Port 1."), put(store, "b", "Port 2.")
+    judge(store, [Judgement(a, b, 0.9, 0.0, 0, 7, 0, 7)])
+    answer(store, (a, b, 0.0, 0.8), places=(5, 6, 5, 6))
+    with store.read() as connection:
+        (found,) = relations_among(connection, [a, b])
+        both = evidence.of_document(connection, 1)
+    assert (found.kind, found.weight) == (RelationKind.CONTRADICTS, 0.8)
+    assert [(item.basis, item.sign) for item in both] == [("answers", -1), ("inference", 1)]
+
+
+def test_evidence_names_its_backend_question_and_places(store: Store) -> None:
+    (a,), (b,), (c,) = (put(store, key, f"Text {key}.") for key in "abc")
+    judge(store, [Judgement(a, b, 0.9, 0.0, 0, 4, 1, 5)])
+    answer(store, (a, b, 0.0, 0.8), question="Which?", places=(5, 6, 5, 7), origin="made", asker=b)
+    answer(store, (b, c, 0.8, 0.0), question="Which?")
+    with store.read() as connection:
+        first, second = evidence.of_document(connection, 1, 2)
+        assert evidence.of_document(connection, 2, 1) == [first, second]
+        assert evidence.of_document(connection, 1, 3) == []
+        assert len(evidence.of_document(connection, 2)) == 3
+    assert (first.backend, first.question, first.asker, first.places) == ("r", "Which?", b, (5, 6, 5, 7))
+    assert (second.backend, second.question, second.asker, second.places) == ("m", None, 0, (0, 4, 1, 5))
+
+
+def test_evidence_goes_with_the_passages_that_it_is_on(store: Store) -> None:
+    (a,), (b,) = put(store, "a", "One."), put(store, "b", "Two.")
+    answer(store, (a, b, 0.0, 0.8))
+    put(store, "b", "Three.")
+    assert edges(store) == []

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from veridical.corpus.split import sentences
 from veridical.graph import evidence, voices
 from veridical.graph.arrays import Graph, IntArray
-from veridical.graph.evidence import Item, Rows
+from veridical.graph.evidence import SURE, Item, Rows
 from veridical.stores import derived, questions, schema
 from veridical.stores.derived import Judgement
 from veridical.types import Node, Relation, RelationKind, Span
@@ -32,6 +32,18 @@ class LoadedGraph:
     def place(self) -> dict[int, int]:
         """Number of each document id."""
         return {document_id: number for number, document_id in enumerate(self.document_ids)}
+
+    @property
+    def n_relations(self) -> dict[RelationKind, int]:
+        """How many pairs of documents are related, by kind; those not sure enough to show are left out."""
+        graph = self.graph
+        sure = ~graph.answered | (graph.weights >= SURE)
+        later = ~graph.superseded_by_answers | (graph.supersede_weights >= SURE)
+        return {
+            RelationKind.SUPPORTS: int((sure & (graph.signs > 0)).sum()),
+            RelationKind.CONTRADICTS: int((sure & (graph.signs < 0)).sum()),
+            RelationKind.SUPERSEDES: int(later.sum()),
+        }
 
 
 @dataclass(frozen=True)
