@@ -21,10 +21,10 @@ from veridical.index import bm25, dense
 from veridical.index.encoder import Float32Array, TextEncoder
 from veridical.methods.base import Method
 from veridical.nli.base import NLIModel
-from veridical.pipeline import beliefs, learning
+from veridical.pipeline import beliefs, learning, making
 from veridical.pipeline.progress import Stages
 from veridical.reading.base import Reader
-from veridical.stores import Store, derived, documents, questions, schema, values
+from veridical.stores import Store, derived, documents, made, questions, schema, values
 from veridical.stores.documents import index_text
 from veridical.types import BuildReport
 
@@ -35,6 +35,7 @@ MAX_MADE = 100
 _SECONDS_PER_PASSAGE = 0.025
 _SECONDS_PER_PAIR = 0.002
 _SECONDS_PER_READ = 0.015
+_SECONDS_PER_MADE = 0.012
 _PAIRS_PER_PASSAGE = 7.0
 _NO_SOURCES = (
     "No document has a source, so feedback on one says nothing of others from the same place. Ingest a "
@@ -94,6 +95,8 @@ def run(store: Store, parts: Parts, stages: Stages) -> BuildReport:
         pairs = _neighbours(store, vectors)
     n_judged = _judge(store, encoder, nli, pairs, stages)
     learned = learning.update(store, encoder, reader, vectors.ids, vectors.rows, stages)
+    owner = dict(zip(vectors.ids.tolist(), vectors.owner.tolist(), strict=True))
+    asked = making.update(store, reader, owner, pairs, parts.n_made, stages)
     with stages.run("trust"), store.write() as connection:
         # Judgements of an earlier model stand until those of this one are complete.
         outdated = derived.judged_pairs(connection, nli.name) - set(pairs)
@@ -111,6 +114,7 @@ def run(store: Store, parts: Parts, stages: Stages) -> BuildReport:
             ("rate:embed", n_embedded, stages.seconds["embedding"]),
             ("rate:pair", n_judged, stages.seconds["relations"]),
             ("rate:read", learned.n_read, stages.seconds["questions"]),
+            ("rate:made", asked.n_read, stages.seconds["made questions"]),
         ],
     )
     return BuildReport(
@@ -125,7 +129,8 @@ def run(store: Store, parts: Parts, stages: Stages) -> BuildReport:
         n_sources=graph.n_sources,
         method=method.name,
         n_questions=learned.n_questions,
-        n_read=learned.n_read,
+        n_made=asked.n_questions,
+        n_read=learned.n_read + asked.n_read,
         n_question_pairs=n_question_pairs,
         seconds=dict(stages.seconds),
         notes=(_NO_SOURCES,) if graph.n_documents and not graph.n_sources else (),
@@ -143,6 +148,8 @@ def estimate(store: Store, parts: Parts, *, n_more_questions: int = 0) -> BuildR
         embed_rate = float(values.state(connection, "rate:embed", str(_SECONDS_PER_PASSAGE)))
         pair_rate = float(values.state(connection, "rate:pair", str(_SECONDS_PER_PAIR)))
         read_rate = float(values.state(connection, "rate:read", str(_SECONDS_PER_READ)))
+        made_rate = float(values.state(connection, "rate:made", str(_SECONDS_PER_MADE)))
+        n_made = parts.n_made * made.n_unmade(connection)
         n_questions, n_read = learning.behind(connection, reader.name, counts["passages"], n_more_questions)
     n_pairs = sum(pair not in known for pair in pairs) + round(n_embed * _PAIRS_PER_PASSAGE)
     return BuildReport(
@@ -157,11 +164,13 @@ def estimate(store: Store, parts: Parts, *, n_more_questions: int = 0) -> BuildR
         n_sources=counts["sources"],
         method=method.name,
         n_questions=n_questions,
-        n_read=n_read,
+        n_made=n_made,
+        n_read=n_read + n_made,
         seconds={
             "embedding": n_embed * embed_rate,
             "relations": n_pairs * pair_rate,
             "questions": n_read * read_rate,
+            "made questions": n_made * made_rate,
         },
         estimate_only=True,
         notes=("No language model is called and nothing leaves this machine.",),

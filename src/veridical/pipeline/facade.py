@@ -353,7 +353,7 @@ class Veridical:
     @property
     def questions(self) -> query_log.QueryLog:
         """The query log: the questions that relations are learned from."""
-        return query_log.QueryLog(lambda: self.store)
+        return query_log.QueryLog(lambda: self.store, self._refresh_beliefs)
 
     def ask(
         self,

@@ -13,8 +13,10 @@ import sqlalchemy as sa
 from veridical.graph import from_questions
 from veridical.graph.from_questions import MIN_SIMILARITY, POOL_SIZE, VERSION
 from veridical.index.encoder import Float32Array, TextEncoder
+from veridical.pipeline import beliefs
 from veridical.pipeline.progress import Stages
 from veridical.reading.base import Reader, Reading
+from veridical.reading.denied import undenied
 from veridical.stores import Store, documents, questions, readings, schema, values
 
 ENCODE_BATCH = 256
@@ -81,6 +83,7 @@ def learn(
     if new:
         readings.put_readings(connection, reader, new)
         _compare(connection, reader, {question_id: question}, {(question_id, r.passage_id) for r in new})
+        beliefs.mark_behind(connection)
     return len(new)
 
 
@@ -99,14 +102,19 @@ def _compare(
     if new is None:
         questions.drop_pairs(connection, reader, sorted(texts))
     stored = readings.readings(connection, reader, sorted(texts))
-    owner = readings.owners(connection, sorted({reading.passage_id for reading in stored}))
+    passages = documents.passages_by_ids(connection, sorted({reading.passage_id for reading in stored}))
+    owner = {i: passage.document_id for i, passage in passages.items()}
     fresh: dict[int, set[int]] = {}
     for question_id, passage_id in new or ():
         fresh.setdefault(question_id, set()).add(passage_id)
     for question_id, group in groupby(stored, key=lambda reading: reading.question_id):
-        found = {reading.passage_id: from_questions.from_store(reading) for reading in group}
-        only = None if new is None else fresh.get(question_id, set())
-        text = texts[question_id]
+        text, only = texts[question_id], None if new is None else fresh.get(question_id, set())
+        found = {
+            item.passage_id: undenied(
+                passages[item.passage_id].text, from_questions.from_store(item), question=text
+            )
+            for item in group
+        }
         pairs = from_questions.pairs_of(question_id, text, found, owner, reader=reader, new=only)
         questions.put_pairs(connection, pairs)
 

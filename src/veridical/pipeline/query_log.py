@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from veridical.corpus.readers.base import clean, clean_line
 from veridical.errors import InputError
+from veridical.pipeline import beliefs
 from veridical.stores import Store, answers, questions
 from veridical.stores.questions import LoggedQuestion, Origin
 
@@ -24,10 +25,13 @@ class QueryLog:
     ----------
     store
         Gives the store on demand.
+    refresh
+        Brings trust up to date after relations have gone.
     """
 
-    def __init__(self, store: Callable[[], Store]) -> None:
+    def __init__(self, store: Callable[[], Store], refresh: Callable[[], None]) -> None:
         self._store = store
+        self._refresh = refresh
 
     @property
     def is_on(self) -> bool:
@@ -63,7 +67,11 @@ class QueryLog:
     def clear(self) -> int:
         """Forget all questions and what was learned from them; return how many there were."""
         with self._store().write() as connection:
-            return questions.clear(connection)
+            n = questions.clear(connection)
+            if n:
+                beliefs.mark_behind(connection)
+        self._refresh()
+        return n
 
     def export_lines(self) -> list[str]:
         """The log as JSON lines, which `add` reads."""
