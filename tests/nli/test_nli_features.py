@@ -195,3 +195,9 @@ def test_a_short_line_that_both_passages_carry_is_no_support():
 def test_settings_out_of_range_are_refused(settings, match):
     with pytest.raises(InputError, match=match):
         FeatureNLI(**settings)
+
+
+def test_another_port_contradicts_and_numbers_that_look_like_years_are_not_compared_as_years():
+    port, other = "The tunnel listens on port 1194.", "The tunnel listens on port 6666."
+    result = both_directions(FeatureNLI(), [(port, other)])[0]
+    assert result.label is NLILabel.CONTRADICTION

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from veridical.nli.lexicon import stem
 from veridical.nli.values import compare_dates, compare_quantities, facts_of
 
 
@@ -76,6 +77,177 @@ def test_dates_are_compared_at_the_precision_they_share(left, right, verdict):
     assert compare_dates(date(right), date(left)) == verdict
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It opened in 1932.",
+        "It has been open since 1932.",
+        "It stood until 1932.",
+        "The bridge (1932) is green.",
+        "The bridge (opened 1932) is green.",
+        "Between 1932 and 1954 it was closed.",
+        "The 1932 film won a prize.",
+        "It was the 1932 Olympics.",
+        "It was the hit of spring 1932.",
+        "It dates from the year 1932.",
+        "The port was founded in 1932.",
+        "Page made it in 1932.",
+        "It has a long history: in 1932, 200 people came.",
+        "By 1932, it was closed.",
+        "Its 1932 season was its last.",
+        "He died in Halden, 1932.",
+        "In late 1932 scientists found it.",
+        "In 1932 scientists found it.",
+        "1932 saw its end.",
+        "The 1932–33 season.",
+        "It was about 1932.",
+    ],
+)
+def test_a_number_with_a_cue_is_a_year(text):
+    facts = facts_of(text)
+    assert facts.dates and facts.dates[0].first == 1932
+    assert not [q for q in facts.quantities if q.low <= 1932 <= q.high and q.kind != "count:person"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("The server listens on port 1194.", "label:port"),
+        ("The port is 1194.", "label:port"),
+        ("Its port number is 1194.", "label:port"),
+        ("The default port has been 1194.", "label:port"),
+        ("It moved to port: 1194.", "label:port"),
+        ("Meet in room 1194.", "label:room"),
+        ("Call extension 1194.", "label:extension"),
+        ("It is model 1194.", "label:model"),
+        ("See page 1194.", "label:pag"),
+        ("It is flight no. 1194.", "label:flight"),
+        ("Use code 1194.", "label:cod"),
+        ("Its ID is 1194.", "label:id"),
+        ("Ticket #1194 is open.", "label:ticket"),
+        ("No. 1194 won.", "label:"),
+        ("It seats 1194 people.", "count:person"),
+        ("It weighs 1194 kg.", "mass"),
+        ("It is 1194 metres long.", "length"),
+        ("They found 1194 coins.", "count:coin"),
+        ("In 1500 homes it was dark.", "count:hom"),
+        ("A population of 1194 was counted.", "count:"),
+        ("It was more than 1194.", "count:"),
+        ("It reached 1194.", "count:"),
+    ],
+)
+def test_a_number_without_a_cue_or_after_what_it_labels_is_no_year(text, kind):
+    facts = facts_of(text)
+    assert facts.dates == ()
+    assert [q.kind for q in facts.quantities] == [kind]
+
+
+def test_labels_clash_with_others_of_their_kind_alone_and_exactly():
+    port, other, near, room = (
+        quantity(text) for text in ("port 1194", "the port is 6666", "port 1195", "room 6666")
+    )
+    assert compare_quantities(port, other) == compare_quantities(port, near) == "differs"
+    assert compare_quantities(port, port) == "same"
+    assert compare_quantities(other, room) == "apart"
+
+
+def test_both_numbers_of_a_change_of_port_are_ports():
+    facts = facts_of("The port was changed from 1194 to 6666.")
+    assert [(q.kind, q.low) for q in facts.quantities] == [("label:port", 1194), ("label:port", 6666)]
+    assert facts.dates == ()
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "verdict"),
+    [
+        ("He died in 44 BC.", "He died in 44 BCE.", "same"),
+        ("He died in 44 BC.", "He died in 44 AD.", "differs"),
+        ("He died in AD 79.", "It fell in 79 CE.", "same"),
+        ("He died in 44 BC.", "It fell in the 1st century BC.", "same"),
+        ("It fell in the 1st century BC.", "It fell in the 1st century.", "differs"),
+        ("It fell in the 19th century.", "It fell in the 1850s.", "same"),
+    ],
+)
+def test_eras_are_told_apart(left, right, verdict):
+    assert compare_dates(date(left), date(right)) == verdict
+    assert compare_dates(date(right), date(left)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("Dr. Mara Lind wrote it.", "Mara Lind wrote it."),
+        ("President Mara Lind wrote it.", "Professor Lind wrote it."),
+        ("Sir Tomas Berg, Jr. wrote it.", "Mr Tomas Berg wrote it."),
+        ("J. K. Lind wrote it.", "Mara Lind wrote it."),
+        ("The United States won.", "The U.S. won."),
+        ("The United Kingdom won.", "The UK won."),
+        ("The National Air and Space Guild won.", "NASG won."),
+        ("The Soviet Union won.", "The USSR won."),
+        ("The French team won.", "The team of France won."),
+    ],
+)
+def test_titles_initials_and_aliases_make_no_other_name(left, right):
+    a, b = facts_of(left), facts_of(right)
+    assert not (left_over(a, b) and left_over(b, a))
+
+
+def left_over(facts, other):
+    return facts.names - other.known
+
+
+@pytest.mark.parametrize(
+    ("text", "denied", "said"),
+    [
+        ("Contrary to popular belief it was not Paris but Lyon.", "paris", "lyon"),
+        ("Contrary to popular belief, it was not Paris but Lyon.", "paris", "lyon"),
+        ("It isn't Paris; it is Lyon.", "paris", "lyon"),
+        ("It's not Paris, it's Lyon.", "paris", "lyon"),
+        ("While many believe that it is Paris, it is Lyon.", "paris", "lyon"),
+        ("Although often attributed to Paris, it is the work of Lyon.", "paris", "lyon"),
+        ("Many people assume it is Paris, but it is Lyon.", "paris", "lyon"),
+        ("It was long thought to be Paris, yet it is Lyon.", "paris", "lyon"),
+        ("The claim that it is Paris is false, as Lyon shows.", "paris", "lyon"),
+        ("It is a myth that it was Paris; Lyon did it.", "paris", "lyon"),
+        ("Some mistakenly credit Paris; Lyon did it.", "paris", "lyon"),
+        ("Despite reports of Paris, it was Lyon.", "paris", "lyon"),
+        ("Lyon disproves the theory about Paris.", "paris", "lyon"),
+        ("It was Lyon, not Paris.", "paris", "lyon"),
+        ("It was Lyon and not Paris.", "paris", "lyon"),
+        ("It was Lyon instead of Paris.", "paris", "lyon"),
+        ("Neither Paris nor Rome did it, Lyon did.", "paris", "lyon"),
+        ("Not in Paris but in Lyon it was built.", "paris", "lyon"),
+    ],
+)
+def test_what_is_denied_is_told_from_what_is_said(text, denied, said):
+    facts = facts_of(text)
+    denied, said = stem(denied), stem(said)
+    assert denied in facts.denied and said not in facts.denied
+    assert {denied, said} <= facts.words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It was not until 1954 that Lyon rose.",
+        "Not only Lyon but also Rome rose.",
+        "Although it rained, Lyon rose.",
+        "While in Lyon, he wrote.",
+        "The report that Lyon rose is new.",
+        "Once in Lyon, he wrote.",
+    ],
+)
+def test_what_only_sounds_like_denial_denies_nothing(text):
+    assert facts_of(text).denied == frozenset()
+
+
+def test_a_denied_value_is_marked_and_a_hedged_one_too():
+    facts = facts_of("While many believe it had 20 doors, it may have 12 gates and opened in 1932.")
+    assert [(q.denied, q.hedged) for q in facts.quantities] == [(True, False), (False, True)]
+    assert not facts_of("It opened in 1932 and may close.").dates[0].hedged
+    assert facts_of("It reportedly opened in 1932.").dates[0].hedged
+
+
 def test_a_year_is_a_date_and_no_quantity():
     facts = facts_of("In 1994 it had 2000 people and 1,994 seats.")
     assert [d.first for d in facts.dates] == [1994]
@@ -93,7 +265,6 @@ def test_what_follows_rather_than_is_denied_and_the_rest_asserted():
     facts = facts_of("It has 10,000 gates, rather than 100,000 doors, and 3 towers.")
     assert [q.denied for q in facts.quantities] == [False, True, False]
     assert "door" in facts.denied and not {"gat", "tow"} & facts.denied
-    assert facts.n_disputes >= 1
 
 
 def test_contrary_to_belief_denies_up_to_the_comma():

@@ -19,7 +19,7 @@ Embed = Callable[[Sequence[str]], FloatArray]
 MAX_SENTENCES = 64
 DEFAULT_MAX_PAIRS = 6
 #: Raised whenever other sentences would be compared, so that judgements on record are made again.
-ALIGNMENT = 2
+ALIGNMENT = 3
 
 
 @lru_cache(maxsize=16_384)

@@ -45,7 +45,7 @@ def compare(p: Facts, h: Facts) -> tuple[float, ...]:
     left_h, left_p = h.words - shared, p.words - shared
     n_shared, n_h, n_p = len(shared), len(h.words), len(p.words)
     shared_pairs = len(p.pairs & h.pairs)
-    names_left_h, names_left_p = h.names & left_h, p.names & left_p
+    names_left_h, names_left_p = (h.names & left_h) - p.known, (p.names & left_p) - h.known
     quantities = _verdicts(p.quantities, h.quantities)
     dates = _verdicts(p.dates, h.dates)
     return (

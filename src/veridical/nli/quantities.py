@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from veridical.nli.cues import label_before
 from veridical.nli.dates import Places, Verdict, inside
 from veridical.nli.lexicon import STOPWORDS, stem, word_list
+from veridical.nli.units import CURRENCIES, SCALES, UNITS
 
 _SMALL = {
     word: value
@@ -28,54 +30,6 @@ _ORDINALS = {
         start=1,
     )
 }
-_SCALES = {
-    "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "mn": 1e6, "billion": 1e9, "bn": 1e9,
-    "b": 1e9, "trillion": 1e12, "tn": 1e12, "dozen": 12.0,
-}  # fmt: skip
-#: unit -> (dimension, factor to the dimension's base unit)
-_UNITS: dict[str, tuple[str, float]] = {
-    name: (dimension, factor)
-    for dimension, table in {
-        "length": {
-            "mm millimetre millimeter millimetres millimeters": 1e-3,
-            "cm centimetre centimeter centimetres centimeters": 1e-2,
-            "metre meter metres meters": 1.0,
-            "km kilometre kilometer kilometres kilometers kms": 1e3,
-            "inch inches": 0.0254,
-            "foot feet ft": 0.3048,
-            "yard yards yd": 0.9144,
-            "mile miles mi": 1609.344,
-        },
-        "mass": {
-            "mg milligram milligrams": 1e-6,
-            "g gram grams": 1e-3,
-            "kg kilogram kilograms kilos": 1.0,
-            "lb lbs pound pounds": 0.45359237,
-            "ounce ounces oz": 0.028349523,
-            "tonne tonnes ton tons": 1e3,
-        },
-        "time": {
-            "second seconds sec secs": 1.0,
-            "minute minutes min mins": 60.0,
-            "hour hours hr hrs": 3600.0,
-            "day days": 86400.0,
-            "week weeks": 604800.0,
-            "month months": 2629800.0,
-            "year years yr yrs": 31557600.0,
-            "decade decades": 315576000.0,
-            "century centuries": 3155760000.0,
-        },
-        "speed": {"mph": 0.44704, "kph kmh": 0.27777778},
-        "power": {"watt watts w": 1.0, "kw kilowatt kilowatts": 1e3, "mw megawatt megawatts": 1e6},
-        "memory": {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
-    }.items()
-    for names, factor in table.items()
-    for name in names.split()
-}
-_CURRENCIES = {
-    "$": "usd", "us$": "usd", "dollar": "usd", "dollars": "usd", "usd": "usd", "€": "eur", "euro": "eur",
-    "euros": "eur", "eur": "eur", "£": "gbp", "gbp": "gbp", "¥": "jpy", "yen": "jpy", "rupees": "inr",
-}  # fmt: skip
 _BELOW = frozenset(["under", "below", "most", "maximum", "max", "within"])
 _ABOVE = frozenset(["over", "above", "least", "minimum", "min", "exceeding", "exceeds", "exceeded", "beyond"])
 _ABOUT = frozenset(
@@ -114,7 +68,7 @@ _DIGIT = re.compile(r"\d")
 _LAST_WORD = re.compile(r"(\w+)\s+\Z")
 _AFTER = re.compile(r"[\s-]*([A-Za-z]+)")
 _HAS_NUMBER_WORD = re.compile(
-    "|".join([*_TENS, *_SMALL, *_ORDINALS, "dozen", "hundred", "thousand", "million", "billion"]),
+    rf"\b(?:{'|'.join([*_TENS, *_SMALL, *_ORDINALS, 'dozen', 'hundred', 'thousand', 'million', 'billion'])})",
     re.IGNORECASE,
 )
 
@@ -123,20 +77,23 @@ _HAS_NUMBER_WORD = re.compile(
 class Quantity:
     """A number as it was meant: the interval [low, high] in the base unit of its ``kind``.
 
-    ``kind`` is ``percent``, ``money:CUR``, ``ordinal``, a dimension such as ``length`` (SI base units) or
-    ``count:NOUN`` with the stem of the word that follows, empty where none does.
+    ``kind`` is ``percent``, ``money:CUR``, ``ordinal``, a dimension such as ``length`` (SI base units),
+    ``count:NOUN`` with the stem of the word that follows, empty where none does, or ``label:THING`` where the
+    number names a thing, such as a port or a room.
     """
 
     low: float
     high: float
     kind: str
     denied: bool = False
+    hedged: bool = False
 
 
 def compare_quantities(left: Quantity, right: Quantity) -> Verdict:
     """Say whether two quantities agree (``same``), clash (``differs``) or measure other things (``apart``).
 
-    Counts of different nouns are apart; a bare number agrees with an equal count but clashes with none.
+    Counts of different nouns are apart, and so are labels of different things; a bare number agrees with an
+    equal count but clashes with none.
     """
     if left.kind != right.kind:
         bare = "count:" in (left.kind, right.kind)
@@ -151,8 +108,21 @@ def _overlap(left: Quantity, right: Quantity) -> bool:
     return left.low <= right.high and right.low <= left.high
 
 
-def read_quantities(sentence: str, denied: Places, taken: Places) -> tuple[Quantity, ...]:
-    found = []
+def read_quantities(
+    sentence: str, denied: Places, taken: Places, hedged: Places = ()
+) -> tuple[Quantity, ...]:
+    """Find the numbers of a sentence, but for those that stand in ``taken``."""
+    found = _digit_numbers(sentence, denied, taken)
+    if _HAS_NUMBER_WORD.search(sentence):
+        found.extend(_word_numbers(sentence, denied))
+    return tuple(
+        replace(quantity, hedged=True) if hedged and inside(start, hedged) else quantity
+        for start, quantity in found
+    )
+
+
+def _digit_numbers(sentence: str, denied: Places, taken: Places) -> list[tuple[int, Quantity]]:
+    found: list[tuple[int, Quantity]] = []
     if _DIGIT.search(sentence):
         for match in _NUMBER.finditer(sentence):
             if inside(match.start("num"), taken) or (match.start("num") and _glued(sentence, match)):
@@ -160,12 +130,22 @@ def read_quantities(sentence: str, denied: Places, taken: Places) -> tuple[Quant
             value = float(match["num"].replace(",", ""))
             if value > _LARGEST:
                 continue  # no measurement, and infinity is in no interval
+            label = None if match["cur"] or match["ord"] or match["pct"] else _label(sentence, match)
+            if label is not None:
+                named = Quantity(value, value, f"label:{label}", inside(match.start(), denied))
+                found.append((match.start(), named))
+                continue
             end = match.end("suffix") if match["suffix"] else match.end()
             scale, kind = _scale_and_kind(sentence, match, end)
-            found.append(_quantity(sentence, match.start(), value, scale, kind, match["num"], denied))
-    if _HAS_NUMBER_WORD.search(sentence):
-        found.extend(_word_numbers(sentence, denied))
-    return tuple(found)
+            quantity = _quantity(sentence, match.start(), value, scale, kind, match["num"], denied)
+            found.append((match.start(), quantity))
+    return found
+
+
+def _label(sentence: str, match: re.Match[str]) -> str | None:
+    if (match["suffix"] or "").lower() in UNITS:
+        return None
+    return label_before(sentence, match.start("num"), match.end("num"))
 
 
 def _glued(sentence: str, match: re.Match[str]) -> bool:
@@ -182,21 +162,21 @@ def _scale_and_kind(sentence: str, match: re.Match[str], end: int) -> tuple[floa
     if not word:
         following = _AFTER.match(sentence, end)
         word, end = (following[1].lower(), following.end()) if following else ("", end)
-    return _read_unit(sentence, word, end, _CURRENCIES.get((match["cur"] or "").lower()))
+    return _read_unit(sentence, word, end, CURRENCIES.get((match["cur"] or "").lower()))
 
 
 def _read_unit(sentence: str, word: str, end: int, currency: str | None) -> tuple[float, str]:
     scale = 1.0
-    while word in _SCALES and (len(word) > 2 or currency):
-        scale *= _SCALES[word]
+    while word in SCALES and (len(word) > 2 or currency):
+        scale *= SCALES[word]
         following = _AFTER.match(sentence, end)
         word, end = (following[1].lower(), following.end()) if following else ("", end)
-    if currency or word in _CURRENCIES:
-        return scale, f"money:{currency or _CURRENCIES[word]}"
+    if currency or word in CURRENCIES:
+        return scale, f"money:{currency or CURRENCIES[word]}"
     if word in ("percent", "per"):
         return scale, "percent"
-    if word in _UNITS:
-        dimension, factor = _UNITS[word]
+    if word in UNITS:
+        dimension, factor = UNITS[word]
         return scale * factor, dimension
     if word in STOPWORDS or not word:
         return scale, "count:"
@@ -231,7 +211,7 @@ def _quantity(
     return Quantity(low, high, kind, inside(start, denied))
 
 
-def _word_numbers(sentence: str, denied: Places) -> list[Quantity]:
+def _word_numbers(sentence: str, denied: Places) -> list[tuple[int, Quantity]]:
     found = []
     for match in _WORD_NUMBER.finditer(sentence):
         if match["ordw"]:
@@ -243,10 +223,11 @@ def _word_numbers(sentence: str, denied: Places) -> list[Quantity]:
                 continue  # read with the number before it
             following = _AFTER.match(sentence, match.end())
             word, end = (following[1].lower(), following.end()) if following else ("", match.end())
-            if value == 1 and match["a"] is None and word not in _SCALES and word not in _UNITS:
+            if value == 1 and match["a"] is None and word not in SCALES and word not in UNITS:
                 continue  # "one" is a pronoun more often than a number
             scale, kind = _read_unit(sentence, word, end, None)
-        found.append(_quantity(sentence, match.start(), value, scale, kind, str(int(value)), denied))
+        quantity = _quantity(sentence, match.start(), value, scale, kind, str(int(value)), denied)
+        found.append((match.start(), quantity))
     return found
 
 

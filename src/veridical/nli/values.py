@@ -7,16 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from veridical.nli.cues import hedged_spans
 from veridical.nli.dates import When, compare_dates, inside, read_dates
-from veridical.nli.lexicon import (
-    CLAUSE_END,
-    DENIED_NEXT,
-    DISPUTE,
-    HEDGES,
-    NEGATIONS,
-    STOPWORDS,
-    stem,
-)
+from veridical.nli.denial import denied_spans
+from veridical.nli.lexicon import DISPUTE, HEDGES, NEGATIONS, STOPWORDS, stem
+from veridical.nli.names import TITLES, other_names
 from veridical.nli.quantities import Quantity, compare_quantities, read_quantities
 
 __all__ = [
@@ -31,19 +26,22 @@ __all__ = [
 _DIGIT = re.compile(r"\d")
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)*")
 
-_NEGATED_VERB = re.compile(r"(?:\b(?:is|was|are|were)\s+not|n['’]t)\Z", re.IGNORECASE)
+_NEGATED_VERB = re.compile(r"(?:\b(?:is|was|are|were)\s+not|n['’]t)\s*\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """All that a sentence says which two sentences can be compared by.
 
-    ``words`` are the stems of its content words, ``denied`` those within a clause that the sentence denies,
-    and only there; ``names`` are capitalised words in lower case. A "not" that opens such a clause is no
-    negation of the sentence.
+    ``sequence`` are the stems of its content words in order and ``words`` the same as a set; ``denied`` are
+    those within a clause that the sentence denies, and only there; ``names`` are capitalised words, without
+    titles and single initials; ``known`` are ``words`` and those of its names' other names. A "not" that
+    opens a denied clause is no negation of the sentence.
     """
 
+    sequence: tuple[str, ...]
     words: frozenset[str]
+    known: frozenset[str]
     pairs: frozenset[tuple[str, str]]
     names: frozenset[str]
     denied: frozenset[str]
@@ -53,7 +51,6 @@ class Facts:
     n_negations: int
     n_hedges: int
     n_disputes: int
-    n_mid_names: int = 0
 
 
 @lru_cache(maxsize=65_536)
@@ -70,31 +67,11 @@ def facts_of(sentence: str) -> Facts:
     Facts
         Never fails, whatever the text.
     """
-    denied = _denied_spans(sentence)
+    denied, hedged = denied_spans(sentence), hedged_spans(sentence)
     taken: list[tuple[int, int]] = []
-    dates = read_dates(sentence, denied, taken) if _DIGIT.search(sentence) else ()
-    quantities = read_quantities(sentence, denied, taken)
+    dates = read_dates(sentence, denied, taken, hedged) if _DIGIT.search(sentence) else ()
+    quantities = read_quantities(sentence, denied, taken, hedged)
     return _words(sentence, denied, quantities, dates)
-
-
-def _denied_spans(sentence: str) -> list[tuple[int, int]]:
-    spans = []
-    for cue in DENIED_NEXT.finditer(sentence):
-        stop = CLAUSE_END.search(sentence, cue.end())
-        while stop and _within_number(sentence, stop.start()):
-            stop = CLAUSE_END.search(sentence, stop.end())
-        spans.append((cue.end(), stop.start() if stop else len(sentence)))
-    return spans
-
-
-def _within_number(sentence: str, at: int) -> bool:
-    return (
-        sentence[at] in ".,"
-        and at + 1 < len(sentence)
-        and at > 0
-        and sentence[at - 1].isdigit()
-        and sentence[at + 1].isdigit()
-    )
 
 
 def _words(
@@ -107,7 +84,7 @@ def _words(
     names: set[str] = set()
     denied: set[str] = set()
     asserted: set[str] = set()
-    n_tokens = n_negations = n_hedges = n_mid_names = 0
+    n_tokens = n_negations = n_hedges = 0
     # "B, not A" denies A and says B; "is not A" is a negation as well.
     openings = {start for start, _ in denied_spans if not _NEGATED_VERB.search(sentence[:start])}
     for match in _TOKEN.finditer(sentence):
@@ -119,16 +96,19 @@ def _words(
             continue
         lower = lower.removesuffix("'s").removesuffix("’s").replace("’", "'")
         n_hedges += lower in HEDGES
-        if lower in STOPWORDS:
+        if lower in STOPWORDS or (len(token) == 1 and sentence[match.end() : match.end() + 1] == "."):
             continue
         root = stem(lower)
-        if token[0].isupper():
+        if token[0].isupper() and root not in TITLES:
             names.add(root)
-            n_mid_names += n_tokens > 1
         words.append(root)
         (denied if denied_spans and inside(match.start(), denied_spans) else asserted).add(root)
+    own = frozenset(words)
+    others = other_names(sentence) if names else frozenset()
     return Facts(
-        words=frozenset(words),
+        sequence=tuple(words),
+        words=own,
+        known=own if others <= own else own | others,
         pairs=frozenset(pairwise(words)),
         names=frozenset(names),
         denied=frozenset(denied - asserted),
@@ -138,5 +118,4 @@ def _words(
         n_negations=n_negations,
         n_hedges=n_hedges,
         n_disputes=len(DISPUTE.findall(sentence)),
-        n_mid_names=n_mid_names,
     )
