@@ -21,7 +21,6 @@ BoardStatus = Literal["answered", "thin", "tied", "nothing"]
 
 MAX_CANDIDATES = 10
 _LEAST = 0.03  # an answer that a passage gives with less is no witness
-_MOST_TRUST = 0.95
 _NEXT_OF_SOURCE = 0.5
 
 
@@ -67,10 +66,10 @@ class BoardModel:
 
     Attributes
     ----------
-    reading_power
-        Exponent of the reader's probability in a witness's weight.
-    trust_power
-        Exponent of the odds of trust.
+    reading_power, relevance_power
+        Exponents of the reader's probability and of P(relevant) in a witness's weight.
+    trust_power, most_trust
+        Exponent of the odds of trust, and the most that a document's trust can multiply its weight by.
     sharpness, missing
         ``P(c) = W_c^sharpness / (missing + sum_d W_d^sharpness)``; ``missing`` stands for all answers that
         are not on the board.
@@ -81,22 +80,30 @@ class BoardModel:
     """
 
     reading_power: float
+    relevance_power: float
     trust_power: float
+    most_trust: float
     sharpness: float
     missing: float
     thin: float
     tied: float
 
     def factor(self, trust: float) -> float:
-        """How much a document counts: the odds of its trust, 1 at 1/2 and where nothing is known.
+        """How much a document counts: ``min(most_trust, (t / (1 - t))^trust_power)``.
 
-        Trust above 0.95 counts as that, so that no single document outweighs all the others; there is no
-        such floor, and trust 0 counts nothing.
+        It is 1 at 1/2 and where nothing is known, and falls to 0 with trust. There is a cap, as trust makes
+        an honest witness and no better a reader of one: without it a trusted document that hardly fits the
+        question would outweigh those that answer it.
         """
         if math.isnan(trust):
             return 1.0
-        trust = min(max(trust, 0.0), _MOST_TRUST)
-        return float((trust / (1.0 - trust)) ** self.trust_power)
+        if trust >= 1.0:
+            return self.most_trust
+        return float(min(self.most_trust, (max(trust, 0.0) / (1.0 - trust)) ** self.trust_power))
+
+    def alone(self, trust: float, probability: float, relevance: float) -> float:
+        """What a passage weighs that has no near-duplicates and nothing else from its source."""
+        return float(self.factor(trust) * probability**self.reading_power * relevance**self.relevance_power)
 
     def probabilities(self, weights: Sequence[float]) -> list[float]:
         """P(right) of each candidate by its weight; their sum is below 1.
@@ -118,7 +125,8 @@ def board_model() -> BoardModel:
 def build_board(question: str, reads: Sequence[PassageRead], *, model: BoardModel | None = None) -> Board:
     """Group what passages answer, and weigh each group.
 
-    Passage i gives answer a with weight ``w = odds(trust_i)^trust_power * p_ia^reading_power * relevance_i``.
+    Passage i gives answer a with weight
+    ``w = min(most_trust, odds(trust_i)^trust_power) * p_ia^reading_power * relevance_i^relevance_power``.
     A group's weight is the sum over its passages of ``w * voice``. Among near-duplicates only the heaviest
     counts (their voices share its weight in proportion), and the k-th passage of one source or document
     counts 1/2^(k-1).
@@ -218,7 +226,7 @@ class Heard:
             said.setdefault(item.place, item)
             probability[item.place] = min(1.0, probability[item.place] + item.probability)
         alone = {
-            place: model.factor(reads[place].trust) * p**model.reading_power * reads[place].relevance
+            place: model.alone(reads[place].trust, p, reads[place].relevance)
             for place, p in probability.items()
         }
         voices = _voices(alone, reads, copies)

@@ -9,6 +9,8 @@ from veridical.reading.agree import SAME, agreement
 from veridical.reading.said import asserted
 from veridical.reading.squad import normalise, token_f1
 
+#: Mean agreement at or above which groups of answers are joined.
+JOIN = 0.5
 _QUOTES = " \"'“”‘’„«»"
 
 
@@ -26,7 +28,7 @@ def grouped(question: str, said: Sequence[Reply]) -> list[list[Reply]]:
     """Group answers that mean the same, by average link.
 
     Starting from the single texts, the two groups with the largest mean agreement are joined, as long as it
-    is at least ``SAME`` (texts count once, however many passages give them). Two answers of one passage
+    is at least ``JOIN`` (texts count once, however many passages give them). Two answers of one passage
     that differ keep their groups apart: a passage that tells "Anna" from "Anna Smith" means two things. Trust
     plays no part, so a change in trust moves weights and never groups.
 
@@ -49,7 +51,7 @@ def grouped(question: str, said: Sequence[Reply]) -> list[list[Reply]]:
         (a, b): close[a][b]
         for b in range(len(texts))
         for a in range(b)
-        if close[a][b] >= SAME and (a, b) not in apart
+        if close[a][b] >= JOIN and (a, b) not in apart
     }
     while links:
         a, b = max(links, key=lambda pair: (links[pair], -pair[0], -pair[1]))
@@ -61,7 +63,7 @@ def grouped(question: str, said: Sequence[Reply]) -> list[list[Reply]]:
                 continue
             pairs = [(i, j) for i in groups[a] for j in other]
             mean = sum(close[i][j] for i, j in pairs) / len(pairs)
-            if mean >= SAME and not apart.intersection(pairs):
+            if mean >= JOIN and not apart.intersection(pairs):
                 links[min(a, c), max(a, c)] = mean
     number = {text: g for g, group in enumerate(groups) for text in (texts[i] for i in group)}
     found: list[list[Reply]] = [[] for _ in groups]
