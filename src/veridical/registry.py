@@ -19,6 +19,7 @@ _BUILT_IN: dict[str, dict[str, str]] = {
     "nli": {
         "features": "veridical.nli.features:FeatureNLI",
         "onnx": "veridical.nli.onnx_:OnnxNLI",
+        "llm": "veridical.nli.llm_:LLMNLI",
     },
     "readers": {
         "embedded": "veridical.reading.embedded:EmbeddedReader",

@@ -40,12 +40,12 @@ class Models:
         return Encoder(lambda: self.store.resolve(ENCODER), name=ENCODER, n_threads=self.settings.n_threads)
 
     def nli(self, spec: str) -> NLIModel:
-        """Return the NLI backend that a setting names: ``features``, or ``onnx:FOLDER``.
+        """Return the NLI backend that a setting names: ``features``, ``onnx:FOLDER`` or ``llm``.
 
         Raises
         ------
         InputError
-            The setting names no backend.
+            The setting names no backend, or ``llm`` and there is no language model.
         """
         kind, _, where = spec.partition(":")
         backend = registry.load("nli", kind)
@@ -54,6 +54,9 @@ class Models:
                 self.encoder.encode, effort="lexical", n_threads=self.settings.n_threads
             )
             return model
+        if kind == "llm":
+            judge: NLIModel = backend(self._asked(f"NLI backend {spec!r}", "features"))
+            return judge
         if not where:
             raise InputError(f"NLI backend {spec!r} names no folder.", "Write it as onnx:FOLDER.")
         onnx: NLIModel = backend(Path(where), n_threads=self.settings.n_threads)
@@ -74,18 +77,21 @@ class Models:
             embedded: Reader = backend(tokenizer, n_threads=self.settings.n_threads)
             return embedded
         if kind == "llm":
-            llm = self.llm()
-            if llm is None:
-                raise InputError(
-                    "Reader 'llm' needs a language model.",
-                    "Set VERIDICAL_LLM_BASE_URL and VERIDICAL_LLM_MODEL, or use reader 'embedded'.",
-                )
-            asked: Reader = backend(llm)
+            asked: Reader = backend(self._asked("Reader 'llm'", "reader 'embedded'"))
             return asked
         if not where:
             raise InputError(f"Reader {spec!r} names no folder.", "Write it as onnx:FOLDER.")
         onnx: Reader = backend(Path(where), n_threads=self.settings.n_threads)
         return onnx
+
+    def _asked(self, who: str, instead: str) -> LLM:
+        llm = self.llm()
+        if llm is None:
+            raise InputError(
+                f"{who} needs a language model.",
+                f"Set VERIDICAL_LLM_BASE_URL and VERIDICAL_LLM_MODEL, or use {instead}.",
+            )
+        return llm
 
     def llm(self) -> LLM | None:
         """Return the language model that answers, or ``None`` where answers are extracted.
