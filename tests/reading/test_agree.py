@@ -56,6 +56,9 @@ SAME_THING = [
     ("Vincent van Gogh", "van Gogh"),
     ("Phillip", "Philip"),
     ("over 13", "more than thirteen"),
+    ("24 hours", "one day"),
+    ("a dozen", "12"),
+    ("port 1194", "1194"),
 ]
 DIFFERENT_THINGS = [
     ("London", "Paris"),

@@ -14,7 +14,7 @@ from veridical.reading.said import GENERIC, WITHIN, Said, Word, makes_another, s
 #: Agreement at or above which two answers count as one, and at or below which as two.
 SAME, DIFFERENT = 0.75, 0.3
 
-_EXACT_KINDS = ("count:", "ordinal")
+_EXACT_KINDS = ("count:", "ordinal", "label:")
 _NEARLY = 0.95
 _GENERIC_WEIGHT = 0.5
 _UNCLEAR, _MORE = 0.6, 0.7

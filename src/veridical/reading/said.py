@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from veridical.nli.dates import When, read_dates
 from veridical.nli.lexicon import NEGATIONS, STOPWORDS, stem, word_list
 from veridical.nli.quantities import Quantity, read_quantities
+from veridical.nli.units import CURRENCIES, SCALES, UNITS
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*[+#]*|\d+(?:[.,:]\d+)*|[$€£¥%]")
 _DOTTED = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]\.\s?){2,}(?![^\W\d_]\b)|(?<![^\W\d_])(?:[^\W\d_]\.){2,}")
@@ -185,7 +186,7 @@ class Said:
     @property
     def has_values(self) -> bool:
         """Whether it holds a date or a number."""
-        return bool(self.dates or self.numbers)
+        return bool(self.dates or self.numbers or self.quantities)
 
 
 @lru_cache(maxsize=65_536)
@@ -261,9 +262,8 @@ def _known() -> dict[str, str]:
     return {_key(name.split()): _key(full.split()) for name, full in _KNOWN.items()}
 
 
-@lru_cache(maxsize=4096)
 def _is_unit(word: str) -> bool:
-    return any(not q.kind.startswith(("count:", "ordinal")) for q in read_quantities(f"2 {word}", (), ()))
+    return word in UNITS or word in CURRENCIES or word in SCALES
 
 
 def _key_word(token: str) -> str:
@@ -307,7 +307,7 @@ def _sorted_out(
             flags.add("not")
         elif part.isupper() and 2 <= len(part) <= 5:
             words.append(Word(low, low, is_name=True, is_acronym=True))
-        elif numbers and _is_unit(low):
+        elif _is_unit(low) and (numbers or (place and tokens[place - 1][0].lower() in ("one", "dozen"))):
             continue
         elif low not in STOPWORDS and low not in _OTHER_NUMBERS and low not in _HEDGES:
             particle = low in _PARTICLES and not last and tokens[place + 1][0][0].isupper()
