@@ -15,9 +15,10 @@ from veridical import Veridical
 from veridical.corpus.dedupe import content_hash
 from veridical.errors import InputError, StoreError
 from veridical.pipeline import backup
+from veridical.stores import questions
 
 Open = Callable[..., Veridical]
-MEMBERS = ("documents.jsonl", "feedback.jsonl", "settings.json")
+MEMBERS = ("documents.jsonl", "feedback.jsonl", "settings.json", "questions.jsonl")
 
 
 @pytest.fixture
@@ -34,12 +35,15 @@ def saved(kb: Veridical, tmp_path: Path) -> Path:
     return path
 
 
-def rewritten(path: Path, **members: bytes) -> Path:
-    """The same export with members replaced and hashes that fit."""
+def rewritten(path: Path, *, without: str = "", **members: bytes) -> Path:
+    """The same export with members replaced or one left out, and hashes that fit."""
     with zipfile.ZipFile(path) as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
     manifest = json.loads(held["manifest.json"])
     for name in MEMBERS:
+        if without == name:
+            del held[name], manifest["sha256"][name]
+            continue
         held[name] = members.get(name.replace(".", "_"), held[name])
         manifest["sha256"][name] = hashlib.sha256(held[name]).hexdigest()
     held["manifest.json"] = members.get("manifest_json", json.dumps(manifest).encode())
@@ -176,6 +180,8 @@ def test_a_document_that_is_not_what_it_should_be_imports_nothing(
         {"settings_json": b'{"method": "nope"}'},
         {"settings_json": b'{"retriever": "zz"}'},
         {"settings_json": b'{"colour": "blue"}'},
+        {"settings_json": b'{"query_log": "maybe"}'},
+        {"settings_json": b'{"made_questions": "-1"}'},
         {"documents_jsonl": b"[" * 100_000},
         {"manifest_json": b"{}"},
         {"manifest_json": b"[]"},
@@ -216,6 +222,69 @@ def test_an_export_does_not_choose_a_path_that_a_build_opens(open_kb: Open, save
     assert other.setting("nli") == "features"
     assert (other.setting("method"), other.setting("retriever")) == ("trustprop", "bm25")
     assert "onnx:/etc" in " ".join(report.notes)
+
+
+def test_the_query_log_travels_and_teaches_the_same(open_kb: Open, kb: Veridical, tmp_path: Path) -> None:
+    question = "Which setting does the gateway of the office use?"
+    for text in (question, question.upper(), "Which badge?"):
+        with kb.store.write() as connection:
+            questions.log(connection, text)
+    kb.questions.switch(on=False)
+    kb.build(made=2)
+    assert kb.export(tmp_path / "log.zip").n_questions == 2
+    other = open_kb("other")
+    assert other.import_(tmp_path / "log.zip").n_questions == 2
+    ours, theirs = ([(q.text, q.origin, q.at, q.n_asked) for q in v.questions.every()] for v in (kb, other))
+    assert ours == theirs
+    assert (other.questions.is_on, other.setting("made_questions")) == (False, "2")
+    other.build()
+    with kb.store.read() as mine, other.store.read() as its:
+        assert questions.n_pairs(mine) == questions.n_pairs(its) > 0
+    assert other.import_(tmp_path / "log.zip", merge=True).n_questions == 0
+
+
+def test_an_export_from_before_there_was_a_query_log_is_read(open_kb: Open, saved: Path) -> None:
+    other = open_kb("other")
+    report = other.import_(rewritten(saved, without="questions.jsonl"))
+    assert (report.n_documents, report.n_questions) == (16, 0)
+    assert other.questions.every() == []
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "not JSON"),
+        ('{"text": "Which port?"}', "no 'question'"),
+        ('{"question": 3}', "no text"),
+        ('{"question": " "}', "empty"),
+        ('{"question": "Which port?", "origin": "nowhere"}', "nowhere"),
+        ('{"question": "Which port?", "n_asked": -1}', "n_asked"),
+        ('{"question": "Which port?", "at": 5}', "'at'"),
+    ],
+)
+def test_a_damaged_query_log_imports_nothing(open_kb: Open, saved: Path, line: str, said: str) -> None:
+    lines = f'{{"question": "Which door?"}}\n{line}\n'.encode()
+    with pytest.raises(InputError, match="line 2") as caught:
+        open_kb("other").import_(rewritten(saved, questions_jsonl=lines))
+    assert said in caught.value.message
+    assert not open_kb("other").path.exists()
+
+
+def test_a_query_log_that_the_manifest_names_must_be_there(open_kb: Open, saved: Path) -> None:
+    with zipfile.ZipFile(saved) as archive:
+        held = {name: archive.read(name) for name in archive.namelist() if name != "questions.jsonl"}
+    with zipfile.ZipFile(saved, "w") as archive:
+        for name, data in held.items():
+            archive.writestr(name, data)
+    with pytest.raises(InputError, match=r"lacks questions\.jsonl"):
+        open_kb("other").import_(saved)
+
+
+def test_an_export_chooses_no_reader_but_the_embedded_one(open_kb: Open, saved: Path) -> None:
+    other = open_kb("other")
+    report = other.import_(rewritten(saved, settings_json=b'{"reader": "onnx:/etc"}'))
+    assert other.setting("reader") == "embedded"
+    assert any("--reader onnx:/etc" in note for note in report.notes)
 
 
 def test_a_line_that_is_too_long_is_refused(

@@ -11,6 +11,7 @@ import pytest
 
 from veridical import Veridical
 from veridical.errors import StoreError
+from veridical.stores import questions
 
 Open = Callable[..., Veridical]
 
@@ -50,6 +51,40 @@ def test_what_was_just_built_is_sound(kb: Veridical) -> None:
 def test_what_is_corrupted_by_hand_is_named(kb: Veridical, statement: str, named: str) -> None:
     problems = corrupt(kb, statement)
     assert any(named in problem for problem in problems), problems
+
+
+ANSWER = """UPDATE readings SET answers = '[["nonsense", 0, 8, 0.9]]'"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("UPDATE questions SET text = 'Another one?'", "not what it was logged as"),
+        (ANSWER, "is not what it says"),
+        ("UPDATE readings SET answers = '{'", "is not what it says"),
+        ("UPDATE question_pairs SET low_answer_end = 9999", "points past"),
+        ("UPDATE question_pairs SET high_answer_end = high_answer_start", "points past"),
+        ("UPDATE question_pairs SET origin = 'made'", "Nobody asked"),
+        ("UPDATE question_vectors SET data = x'0000'", "vector of question"),
+        ("DELETE FROM questions", "refers to"),
+    ],
+)
+def test_what_was_learned_from_questions_is_checked_too(kb: Veridical, statement: str, named: str) -> None:
+    with kb.store.write() as connection:
+        questions.log(connection, "Which setting does the gateway of the office use?")
+    kb.build()
+    assert kb.check().problems == ()
+    problems = corrupt(kb, statement)
+    assert any(named in problem for problem in problems), problems
+
+
+def test_a_damaged_vector_of_a_question_is_made_again(kb: Veridical) -> None:
+    with kb.store.write() as connection:
+        questions.log(connection, "Which setting does the gateway of the office use?")
+    kb.build()
+    assert corrupt(kb, "UPDATE question_vectors SET data = x'0000'")
+    kb.build()
+    assert kb.check().problems == ()
 
 
 def test_lost_index_files_are_named_and_a_build_brings_them_back(kb: Veridical) -> None:
@@ -138,6 +173,15 @@ def test_status_follows_the_work(open_kb: Open, corpus: Path) -> None:
     assert (status.n_judged_documents, status.feedback) == (1, {"active": 2, "undone": 1})
     assert (status.method, status.calibrated) == ("veridical", False)
     assert status.bytes > 10_000
+    assert (status.query_log, status.questions, status.question_pairs, status.made_pairs) == (True, 0, 0, 0)
+    with v.store.write() as connection:
+        questions.log(connection, "Which setting does the gateway of the office use?")
+    v.questions.switch(on=False)
+    status = v.status()
+    assert (status.query_log, status.questions, status.questions_behind) == (False, 1, 1)
+    v.build()
+    status = v.status()
+    assert (status.questions_behind, status.question_pairs) == (0, 6)
     (corpus / "wiki" / "new.md").write_text("# new\n\nA new page.\n", "utf-8")
     v.ingest(corpus, key_root=corpus)
     assert v.status().vectors_behind == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -12,6 +12,9 @@ from rich.text import Text
 from veridical.cli.options import KB_DEFAULT, REFERENCE, Json, Kb, Method
 from veridical.cli.output import Bars, announce, err, out, print_json
 from veridical.types import BuildReport, IngestReport
+
+if TYPE_CHECKING:
+    from veridical.pipeline.backup import BackupReport
 
 _MAX_PROBLEMS = 20
 
@@ -76,6 +79,16 @@ def build(
     nli: Annotated[
         str | None, typer.Option(metavar="NAME", help="NLI backend: features, or onnx:FOLDER.")
     ] = None,
+    reader: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Reader: embedded, onnx:FOLDER, or llm.")
+    ] = None,
+    questions: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Questions to add to the log, one a line.")
+    ] = None,
+    made: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Questions that a document puts to its neighbours; 0 for none."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would cost.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -88,11 +101,15 @@ def build(
       veridical build --dry-run
 
       veridical build --method trustprop
+
+      veridical build --questions faq.txt
     """
     from veridical.pipeline.facade import Veridical
 
     with Veridical.open(kb, progress=Bars(), announce=announce) as v:
-        report = v.build(method=method, nli=nli, dry_run=dry_run)
+        report = v.build(
+            method=method, nli=nli, reader=reader, questions=questions, made=made, dry_run=dry_run
+        )
     if as_json:
         print_json(report)
     else:
@@ -103,14 +120,21 @@ def _print_build(report: BuildReport) -> None:
     if report.estimate_only:
         seconds = sum(report.seconds.values())
         out.print(
-            f"A build would embed {report.n_embedded} of {report.n_passages} passages and judge about "
-            f"{report.n_pairs_judged} passage pairs: about {_duration(seconds)} on this machine."
+            f"A build would embed {report.n_embedded} of {report.n_passages} passages, judge about "
+            f"{report.n_pairs_judged} passage pairs and read at most {report.n_read} passages for "
+            f"{report.n_questions} logged questions and those that documents put to one another: about "
+            f"{_duration(seconds)} on this machine."
         )
     else:
         out.print(
             f"{report.n_documents} documents from {report.n_sources} sources, {report.n_passages} passages "
             f"({report.n_embedded} newly embedded), {report.n_pairs} passage pairs "
             f"({report.n_pairs_judged} newly judged)."
+        )
+        out.print(
+            f"{report.n_questions} questions in the log, {report.n_made} that documents put to their "
+            f"neighbours ({report.n_read} passages newly read): {report.n_question_pairs} passage pairs "
+            "agree or clash by what they answer."
         )
         out.print(
             f"Between documents: {report.n_supports} support, {report.n_contradicts} contradict, "
@@ -153,7 +177,7 @@ def export(
     kb: Kb = KB_DEFAULT,
     as_json: Json = False,
 ) -> None:
-    """Write all that is truth (documents, feedback, settings) to one file.
+    """Write all that is truth (documents, feedback, query log, settings) to one file.
 
     Example: veridical export backup.zip
     """
@@ -164,7 +188,14 @@ def export(
     if as_json:
         print_json(report)
     else:
-        out.print(f"{report.n_documents} documents and {report.n_feedback} items of feedback in {file}.")
+        out.print(f"{_held(report)} in {file}.")
+
+
+def _held(report: BackupReport) -> str:
+    return (
+        f"{report.n_documents} documents, {report.n_feedback} items of feedback and {report.n_questions} "
+        "questions"
+    )
 
 
 def import_(
@@ -184,7 +215,7 @@ def import_(
     if as_json:
         print_json(report)
     else:
-        out.print(f"{report.n_documents} documents and {report.n_feedback} items of feedback from {file}.")
+        out.print(f"{_held(report)} from {file}.")
         for note in report.notes:
             out.print(Text(note, style="dim"))
         out.print("Next: veridical build")
@@ -206,6 +237,9 @@ def status(kb: Kb = KB_DEFAULT, as_json: Json = False) -> None:
     counts = f"{report.documents} documents, {report.passages} passages, {report.sources} sources"
     feedback = ", ".join(f"{n} {state}" for state, n in report.feedback.items()) or "none yet"
     behind = f"{report.lexical_behind} passages not in BM25, {report.vectors_behind} without vectors"
+    asked = f"{report.question_pairs} passage pairs from questions, {report.made_pairs} from one another"
+    log = f"{'on' if report.query_log else 'off'}; {report.questions} questions"
+    log += f", {report.questions_behind} of them new since the build" * bool(report.questions_behind)
     judged = f"{report.n_judged_documents} judged documents, "
     rows = [
         (
@@ -214,7 +248,8 @@ def status(kb: Kb = KB_DEFAULT, as_json: Json = False) -> None:
         ),
         ("Content", counts),
         ("Built", ("yes; " if report.built else "no; ") + behind),
-        ("Relations", f"{report.judged_pairs} passage pairs judged"),
+        ("Relations", f"{report.judged_pairs} passage pairs judged, {asked}"),
+        ("Query log", log),
         ("Feedback", feedback),
         ("Trust", judged + ("calibrated" if report.calibrated else "uncalibrated (ten are needed)")),
         ("Method", report.method),

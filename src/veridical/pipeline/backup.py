@@ -7,7 +7,7 @@ import json
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -22,13 +22,16 @@ from veridical.corpus.readers.base import clean, clean_line
 from veridical.corpus.split import passages
 from veridical.errors import InputError, StoreError
 from veridical.feedback import record
-from veridical.pipeline import beliefs
+from veridical.pipeline import beliefs, building, query_log
 from veridical.pipeline.retrieval import check_retriever
-from veridical.stores import Store, documents, schema, values
+from veridical.stores import Store, documents, questions, schema, values
+from veridical.stores.questions import LoggedQuestion
 from veridical.types import DocumentFormat, Record, SourceDocument
 
 FORMAT = "veridical-export-1"
-_MEMBERS = ("documents.jsonl", "feedback.jsonl", "settings.json")
+_QUESTIONS = "questions.jsonl"
+_OLDEST_MEMBERS = ("documents.jsonl", "feedback.jsonl", "settings.json")
+_MEMBERS = (*_OLDEST_MEMBERS, _QUESTIONS)  # an export from before there was a query log lacks the last
 # What a damaged archive makes its reader raise.
 _UNREADABLE = (
     OSError,
@@ -51,11 +54,12 @@ class BackupReport(Record):
     path: str
     n_documents: int
     n_feedback: int
+    n_questions: int = 0
     notes: tuple[str, ...] = ()
 
 
 def export(store: Store, path: Path) -> BackupReport:
-    """Write documents, feedback and settings to a zip file, which appears whole or not at all.
+    """Write documents, feedback, query log and settings to a zip file, which appears whole or not at all.
 
     Raises
     ------
@@ -83,6 +87,7 @@ def _write(store: Store, part: Path, path: Path) -> BackupReport:
             "documents.jsonl": _document_lines(connection),
             "feedback.jsonl": iter(record.export_lines(record.every(connection))),
             "settings.json": iter([json.dumps(values.settings(connection), ensure_ascii=False)]),
+            _QUESTIONS: query_log.lines_of(questions.every(connection)),
         }
         for name, lines in sections.items():
             digest = hashlib.sha256()
@@ -94,7 +99,7 @@ def _write(store: Store, part: Path, path: Path) -> BackupReport:
                     counts[name] += 1
             hashes[name] = digest.hexdigest()
         archive.writestr("manifest.json", json.dumps({"format": FORMAT, "sha256": hashes}, indent=1))
-    return BackupReport(str(path), counts["documents.jsonl"], counts["feedback.jsonl"])
+    return BackupReport(str(path), counts["documents.jsonl"], counts["feedback.jsonl"], counts[_QUESTIONS])
 
 
 def _document_lines(connection: sa.Connection) -> Iterator[str]:
@@ -112,7 +117,7 @@ def load(store: Store, path: Path, *, merge: bool = False) -> BackupReport:
     ----------
     merge
         Allow a knowledge base that holds documents already: those of the same key are replaced, feedback is
-        added where it is new, and settings stay as they are.
+        and questions are added where they are new, and settings stay as they are.
 
     Raises
     ------
@@ -136,13 +141,14 @@ def check(path: Path) -> None:
             for number, line in enumerate(_lines(archive, "documents.jsonl"), 1):
                 _document(line, f"{path}, document {number}")
             record.check_lines(_lines(archive, "feedback.jsonl"), where=f"{path}, feedback")
+            _logged(archive, path)
     except _UNREADABLE as error:
         raise InputError(f"{path} cannot be read as an export: {str(error).rstrip('.')}.") from error
 
 
 def _verify(archive: zipfile.ZipFile, path: Path) -> None:
     names = set(archive.namelist())
-    missing = [name for name in (*_MEMBERS, "manifest.json") if name not in names]
+    missing = [name for name in (*_OLDEST_MEMBERS, "manifest.json") if name not in names]
     if missing:
         raise InputError(f"{path} is no export of veridical: it lacks {', '.join(missing)}.")
     try:
@@ -154,7 +160,11 @@ def _verify(archive: zipfile.ZipFile, path: Path) -> None:
         raise InputError(
             f"{path} has format {written!r}; this veridical reads {FORMAT!r}.", "Upgrade veridical."
         )
-    for name in _MEMBERS:
+    for name in sorted(
+        {*_OLDEST_MEMBERS, *names.intersection(_MEMBERS), *set(hashes).intersection(_MEMBERS)}
+    ):
+        if name not in names:
+            raise InputError(f"{path} is damaged: it lacks {name}.")
         with archive.open(name) as member:
             if hashlib.file_digest(member, "sha256").hexdigest() != hashes.get(name):  # type: ignore[arg-type]
                 raise InputError(f"{path} is damaged: {name} does not match its sha256.")
@@ -176,10 +186,17 @@ def _read(store: Store, archive: zipfile.ZipFile, path: Path, *, merge: bool) ->
         n_feedback, _ = record.import_lines(
             connection, _lines(archive, "feedback.jsonl"), where=f"{path}, feedback"
         )
+        n_questions = questions.merge(connection, _logged(archive, path))
         if not merge:
             for key, value in chosen.items():
                 values.set_setting(connection, key, value)
-    return BackupReport(str(path), n_documents, n_feedback, () if merge else notes)
+    return BackupReport(str(path), n_documents, n_feedback, n_questions, () if merge else notes)
+
+
+def _logged(archive: zipfile.ZipFile, path: Path) -> list[LoggedQuestion]:
+    if _QUESTIONS not in archive.namelist():
+        return []
+    return query_log.parse_lines(_lines(archive, _QUESTIONS), where=f"{path}, questions")
 
 
 def _settings(archive: zipfile.ZipFile, path: Path) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -192,19 +209,35 @@ def _settings(archive: zipfile.ZipFile, path: Path) -> tuple[dict[str, str], tup
         raise InputError(f"{path}: its settings cannot be read.") from error
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise InputError(f"{path}: its settings cannot be read.")
-    if unknown := sorted(set(found) - {"method", "retriever", "nli"}):
+    if unknown := sorted(set(found) - {*_SETTINGS, *_BACKENDS}):
         raise InputError(f"{path}: there is no setting {clean_line(unknown[0])[:40]!r}.")
     try:
-        if "method" in found:
-            registry.load("methods", found["method"])
-        if "retriever" in found:
-            check_retriever(found["retriever"])
+        for name, check_value in _SETTINGS.items():
+            if name in found:
+                check_value(found[name])
     except InputError as error:
         raise InputError(f"{path}, settings: {error.message}", error.hint) from error
-    if found.get("nli", "features") == "features":
-        return found, ()
-    nli = clean_line(found.pop("nli"))[:200]  # a path, which whoever wrote the export must not choose
-    return found, (f"NLI backend {nli!r} was left out; to use it here: veridical build --nli {nli}",)
+    notes = []
+    for name, (default, called) in _BACKENDS.items():
+        if found.get(name, default) != default:
+            # It may be a path, which whoever wrote the export must not choose.
+            value = clean_line(found.pop(name))[:200]
+            notes.append(f"{called} {value!r} was left out; to use it here: veridical build --{name} {value}")
+    return found, tuple(notes)
+
+
+def _check_switch(value: str) -> None:
+    if value not in ("on", "off"):
+        raise InputError(f"The query log cannot be {clean_line(value)[:40]!r}.", "It is on or off.")
+
+
+_SETTINGS: dict[str, Callable[[str], object]] = {
+    "method": lambda value: registry.load("methods", value),
+    "retriever": check_retriever,
+    "query_log": _check_switch,
+    "made_questions": building.check_made,
+}
+_BACKENDS = {"nli": ("features", "NLI backend"), "reader": ("embedded", "Reader")}
 
 
 def _lines(archive: zipfile.ZipFile, name: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -13,13 +14,19 @@ import sqlalchemy as sa
 from veridical.corpus.dedupe import content_hash
 from veridical.feedback import record
 from veridical.index import bm25, dense
-from veridical.stores import Store, derived, documents, schema, values
+from veridical.stores import Store, derived, documents, questions, readings, schema, values
+from veridical.stores.documents import text_hash
 from veridical.types import Record
 
 
 @dataclass(frozen=True, slots=True)
 class StatusReport(Record):
-    """Counts, what is behind, and what is in force."""
+    """Counts, what is behind, and what is in force.
+
+    ``query_log`` says whether questions are logged. ``question_pairs`` passage pairs agree or clash by what
+    they answer to the ``questions`` in the log, ``made_pairs`` by what they answer to one another;
+    ``questions_behind`` questions have been read by an answer at most, and not by a build.
+    """
 
     folder: str
     bytes: int
@@ -35,6 +42,11 @@ class StatusReport(Record):
     calibrated: bool
     n_judged_documents: int
     read_only: bool = False
+    query_log: bool = True
+    questions: int = 0
+    questions_behind: int = 0
+    question_pairs: int = 0
+    made_pairs: int = 0
     feedback: Mapping[str, int] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
 
@@ -54,6 +66,7 @@ def status(store: Store, *, method: str, encoder: str) -> StatusReport:
         counts = documents.count(connection)
         feedback = record.every(connection)
         table = schema.judgements
+        n_questions = questions.count(connection)
         return StatusReport(
             folder=str(store.folder),
             bytes=_size(store),
@@ -69,6 +82,11 @@ def status(store: Store, *, method: str, encoder: str) -> StatusReport:
             calibrated=values.state(connection, f"calibrated:{method}") == "yes",
             n_judged_documents=len({item.document_id for item in feedback if item.state == "active"}),
             read_only=store.read_only,
+            query_log=questions.is_on(connection),
+            questions=n_questions,
+            questions_behind=n_questions - readings.n_pooled(connection),
+            question_pairs=questions.n_pairs(connection, "asked"),
+            made_pairs=questions.n_pairs(connection, "made"),
             feedback=dict(Counter(item.state for item in feedback)),
             settings=values.settings(connection),
         )
@@ -87,7 +105,15 @@ def check(store: Store) -> CheckReport:
     problems: list[str] = []
     with store.read() as connection:
         n = 0
-        for look in (_database, _documents, _vectors, _judgements, _trust, partial(_indexes, store)):
+        for look in (
+            _database,
+            _documents,
+            _vectors,
+            _judgements,
+            _questions,
+            _trust,
+            partial(_indexes, store),
+        ):
             try:
                 problems += look(connection)
                 n = n or sum(documents.count(connection).values())
@@ -140,6 +166,39 @@ def _judgements(connection: sa.Connection) -> Iterator[str]:
                 yield f"The relation of passages {item.low} and {item.high} points past passage {passage}."
 
 
+def _questions(connection: sa.Connection) -> Iterator[str]:
+    table = schema.questions
+    for row in connection.execute(sa.select(table.c.id, table.c.text, table.c.text_hash)):
+        if text_hash(questions.same_question(row.text)) != row.text_hash:
+            yield f"Question {row.id} of the query log is not what it was logged as."
+    for question_id in readings.damaged_vectors(connection, derived.DIMENSIONS):
+        yield f"The vector of question {question_id} is damaged; 'veridical build' makes it again."
+    passages = {passage.id: passage.text for passage in documents.every_passage(connection)}
+    table = schema.readings
+    raw = sa.type_coerce(table.c.answers, sa.Text).label("raw")  # which may be no JSON
+    for row in connection.execute(sa.select(table.c.question_id, table.c.passage_id, raw)):
+        if not _said(row.raw, passages.get(row.passage_id, "")):
+            yield f"What passage {row.passage_id} answers to question {row.question_id} is not what it says."
+    for pair in questions.pairs(connection):
+        places = (
+            (pair.low_passage, pair.low_answer_start, pair.low_answer_end),
+            (pair.high_passage, pair.high_answer_start, pair.high_answer_end),
+        )
+        for passage, start, end in places:
+            if start is not None and end is not None and not start < end <= len(passages.get(passage, "")):
+                yield f"An answer of passage {passage} to {pair.question[:80]!r} points past the passage."
+        if pair.origin == "made" and pair.asker not in (pair.low_passage, pair.high_passage):
+            yield f"Nobody asked {pair.question[:80]!r}, by which two passages are compared."
+
+
+def _said(raw: str, passage: str) -> bool:
+    """Whether stored answers stand in the passage where they say."""
+    try:
+        return all(said and passage[start:end] == said for said, start, end, _ in json.loads(raw))
+    except (ValueError, TypeError):
+        return False
+
+
 def _trust(connection: sa.Connection) -> Iterator[str]:
     table = schema.documents
     ids = {str(i) for i in connection.execute(sa.select(table.c.id)).scalars()}
@@ -148,6 +207,9 @@ def _trust(connection: sa.Connection) -> Iterator[str]:
         for row in derived.trust(connection, method):
             if row.key not in (ids if row.kind == "document" else sources):
                 yield f"Method {method} has a trust for {row.kind} {row.key}, which does not exist."
+
+
+_LOOKS = (_database, _documents, _vectors, _judgements, _questions, _trust)
 
 
 def _indexes(store: Store, connection: sa.Connection) -> Iterator[str]:

@@ -213,9 +213,11 @@ def pairs(
     ]
 
 
-def n_pairs(connection: sa.Connection) -> int:
-    """How many verdicts say something."""
+def n_pairs(connection: sa.Connection, origin: Literal["asked", "made"] | None = None) -> int:
+    """How many verdicts say something, from questions of any origin or of one."""
     query = sa.select(sa.func.count()).select_from(schema.question_pairs).where(_SAID)
+    if origin is not None:
+        query = query.where(schema.question_pairs.c.origin == origin)
     return connection.execute(query).scalar_one()
 
 

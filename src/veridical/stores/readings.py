@@ -86,6 +86,13 @@ def vectors(connection: sa.Connection, encoder: str, dimensions: int) -> tuple[I
     return ids, data.reshape(len(rows), dimensions).astype(np.float32)
 
 
+def damaged_vectors(connection: sa.Connection, dimensions: int) -> list[int]:
+    """Questions of which a vector has a wrong length; a build makes it again."""
+    table = schema.question_vectors
+    whole = (sa.func.typeof(table.c.data) == "blob") & (sa.func.length(table.c.data) == 2 * dimensions)
+    return sorted(connection.execute(sa.select(table.c.question_id).where(~whole)).scalars())
+
+
 # --- pools ---
 
 
