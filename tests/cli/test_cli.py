@@ -34,8 +34,11 @@ def test_every_command_of_the_issue_is_there() -> None:
     assert {
         "ingest", "build", "ask", "delete", "export", "import", "status", "check", "demo",
         "feedback good", "feedback bad", "feedback grade", "feedback list", "feedback undo",
-        "feedback export", "feedback import", "trust show", "trust top", "trust explain",
-        "models list", "models pull", "models path",
+        "feedback export", "feedback import", "relations", "conflicts", "trust show", "trust top",
+        "trust explain", "questions list", "questions add", "questions clear", "questions export",
+        "questions on", "questions off",
+        "models list", "models pull", "models path", "relations", "conflicts",
+        "questions list", "questions add", "questions export", "questions clear", "questions on", "questions off",
     } == named  # fmt: skip
 
 
@@ -73,6 +76,8 @@ JSON_RUNS = (
     ("trust", "show", "d1"),
     ("trust", "top"),
     ("trust", "explain", "d1"),
+    ("relations", "d1"),
+    ("conflicts",),
     ("status",),
     ("check",),
     ("export", "backup.zip"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,3 +110,23 @@ def test_none_may_be_named(judged: Veridical) -> None:
     found = judged.explain("d1", top=0)
     assert (found.anchors, found.relations) == ((), ())
     assert found.trust is not None
+
+
+def test_an_update_and_a_copy_are_called_so(open_kb: Open, tmp_path: Path) -> None:
+    said = "The gateway of the office uses setting {} since the last change."
+    pages = [("old", 1, "2021"), ("new", 2, "2023"), ("copy", 1, "2021")]
+    lines = [json.dumps({"id": key, "text": said.format(n), "date": date}) for key, n, date in pages]
+    (tmp_path / "pages.jsonl").write_text("\n".join(lines), "utf-8")
+    v = open_kb()
+    v.ingest(tmp_path / "pages.jsonl")
+    v.build()
+    v.feedback("new", "bad")
+    found = v.explain("old", top=10)
+    kinds = {frozenset((r.head, r.tail)): r.kind for r in found.relations}
+    ref = {d.key: d.ref for d in v.documents()}
+    assert kinds[frozenset((ref["old"], ref["new"]))] == "SUPERSEDES"
+    assert kinds[frozenset((ref["old"], ref["copy"]))] == "SAME_TEXT"
+    assert found.trust is not None
+    assert found.trust > 0.5
+    published = {frozenset((r.head, r.tail)): r.kind for r in v.explain("old", method="trustprop").relations}
+    assert published[frozenset((ref["old"], ref["new"]))] == "SUPERSEDES"

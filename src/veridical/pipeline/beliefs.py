@@ -99,7 +99,7 @@ def uncalibrated_note(connection: sa.Connection, method: str) -> str:
     if not n_judged:
         return ""
     if n_judged >= MIN_JUDGED:
-        return f"Method {method} does not calibrate trust."
+        return f"Trust is uncalibrated: method {method} does not do so, or the judged are copies of a few."
     judged = "1 document has" if n_judged == 1 else f"{n_judged} documents have"
     return f"Trust is uncalibrated: {judged} been judged, {MIN_JUDGED} are needed."
 

@@ -26,7 +26,7 @@ from veridical.pipeline.progress import Stages
 from veridical.reading.base import Reader
 from veridical.stores import Store, derived, documents, made, questions, schema, values
 from veridical.stores.documents import index_text
-from veridical.types import BuildReport
+from veridical.types import BuildReport, RelationKind
 
 ENCODE_BATCH = 64
 JUDGE_BATCH = 512
@@ -123,9 +123,9 @@ def run(store: Store, parts: Parts, stages: Stages) -> BuildReport:
         n_embedded=n_embedded,
         n_pairs=len(pairs),
         n_pairs_judged=n_judged,
-        n_supports=int((graph.signs > 0).sum()),
-        n_contradicts=int((graph.signs < 0).sum()),
-        n_supersedes=len(graph.later),
+        n_supports=loaded.n_relations[RelationKind.SUPPORTS],
+        n_contradicts=loaded.n_relations[RelationKind.CONTRADICTS],
+        n_supersedes=loaded.n_relations[RelationKind.SUPERSEDES],
         n_sources=graph.n_sources,
         method=method.name,
         n_questions=learned.n_questions,

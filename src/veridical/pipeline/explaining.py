@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from veridical.answer.context import trust_label
 from veridical.feedback import record
+from veridical.graph.arrays import Graph, IntArray
 from veridical.graph.build import LoadedGraph, relations_of_document
 from veridical.methods.base import Method
 from veridical.pipeline import beliefs
@@ -51,6 +52,7 @@ class AnchorShare(Record):
 class RelationShare(Record):
     """One relation that influence on the document passes over.
 
+    ``kind`` is that of the relation, or ``SAME_SOURCE`` or ``SAME_TEXT`` for what no evidence joins.
     ``flow`` is the part of all influence that comes this way, in [0, 1]; ``effect`` by how much the trust
     (before calibration) would change, to first order, were the relation not there.
     """
@@ -213,12 +215,10 @@ def _relations(
                 f"d{relation.head}: {relation.head_span.text}",
                 f"d{relation.tail}: {relation.tail_span.text}",
             )
-    judged = {
-        frozenset(pair) for pair in zip(loaded.graph.heads.tolist(), loaded.graph.tails.tolist(), strict=True)
-    }
+    kinds = _Kinds(loaded.graph)
     return tuple(
         RelationShare(
-            kind=_kind(edge, frozenset((edge.head, edge.tail)) in judged),
+            kind=kinds.of(edge),
             head=names[edge.head],
             tail=names[edge.tail],
             weight=edge.weight,
@@ -230,11 +230,27 @@ def _relations(
     )
 
 
-def _kind(edge: RelationInfluence, is_judged: bool) -> str:
-    """What no model judged joins by source: a document and its source's node, or two documents of one."""
-    if not is_judged:
-        return "SAME_SOURCE"
-    return "SUPPORTS" if edge.sign > 0 else "CONTRADICTS"
+class _Kinds:
+    """What joins two nodes of the trust problem."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._text = graph.text_group.tolist()
+        self._judged = _pairs(graph.heads, graph.tails)
+        self._dated = _pairs(graph.later, graph.earlier)
+
+    def of(self, edge: RelationInfluence) -> str:
+        pair = frozenset((edge.head, edge.tail))
+        if pair in self._dated:
+            return "SUPERSEDES"
+        if pair in self._judged:
+            return "SUPPORTS" if edge.sign > 0 else "CONTRADICTS"
+        texts = {self._text[node] if node < len(self._text) else -1 for node in pair}
+        # A document and its source's node, or, in method trustprop, two documents of one source.
+        return "SAME_TEXT" if len(texts) == 1 else "SAME_SOURCE"
+
+
+def _pairs(left: IntArray, right: IntArray) -> set[frozenset[int]]:
+    return {frozenset(pair) for pair in zip(left.tolist(), right.tolist(), strict=True)}
 
 
 def _sources(

@@ -25,6 +25,7 @@ from veridical.pipeline import (
     explaining,
     ingesting,
     query_log,
+    relating,
     reranking,
 )
 from veridical.pipeline.models import Models
@@ -42,6 +43,7 @@ from veridical.types import (
     FeedbackReport,
     IngestReport,
     RankedPassage,
+    RelationView,
 )
 
 DEFAULTS = {
@@ -275,6 +277,34 @@ class Veridical:
     def explain(self, ref: str, *, method: str | None = None, top: int = 10) -> explaining.Explanation:
         """Say which judgements and relations moved a document's trust, and by how much."""
         return explaining.explain(self.store, self._believing(method), ref, top=top)
+
+    def relations(
+        self, ref: str, *, kind: str | None = None, method: str | None = None
+    ) -> list[RelationView]:
+        """Say how a document stands to every other, with the evidence; what is worth most comes first.
+
+        Parameters
+        ----------
+        ref
+            Short id or key.
+        kind
+            Only ``"supports"``, ``"contradicts"`` or ``"supersedes"``.
+        """
+        return relating.relations(self.store, self._believing(method), ref, kind=kind)
+
+    def conflicts(
+        self, *, top: int = 20, source: str | None = None, method: str | None = None
+    ) -> list[RelationView]:
+        """List the documents that contradict each other, the surest first, with both sides' evidence.
+
+        Parameters
+        ----------
+        top
+            How many pairs of documents at most.
+        source
+            Only pairs with a document of this source.
+        """
+        return relating.conflicts(self.store, self._believing(method), top=top, source=source)
 
     def _believing(self, name: str | None) -> Method:
         """The method, with its beliefs on record if the knowledge base is built."""
