@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 
 from veridical import Veridical
 from veridical.graph.from_questions import MIN_SIMILARITY
-from veridical.pipeline import learning
+from veridical.pipeline import learning, making
 from veridical.reading.base import ReadAnswer, Reading
 from veridical.stores import documents, questions, readings, schema, values
 
@@ -314,3 +315,167 @@ def test_passages_that_went_meanwhile_are_left_out(kb: Veridical) -> None:
     with kb.store.write() as connection:
         assert learning.learn(connection, question_id, GATEWAY, found, nearest, "fake-reader-1") > 0
     assert len(asked_pairs(kb)) == 3
+
+
+# --- what documents ask one another ---
+
+
+def bridge(name: str, number: int, when: str = "day") -> str:
+    return f"The {name} bridge carries {number} trains over the river every {when}."
+
+
+def write_bridges(folder: Path, **pages: str) -> None:
+    folder.mkdir(exist_ok=True)
+    for key, text in pages.items():
+        (folder / f"{key}.md").write_text(f"# Notes\n\n{text}\n", "utf-8")
+
+
+@pytest.fixture
+def bridges(open_kb: Open, tmp_path: Path) -> Veridical:
+    """Three pages on one bridge, two of which agree, and one on another; built."""
+    folder = tmp_path / "pages"
+    write_bridges(
+        folder,
+        a=bridge("Halden", 503),
+        b=bridge("Halden", 503, "wet day"),
+        c=bridge("Halden", 498, "dry day"),
+        d=bridge("Moss", 498),
+    )
+    v = open_kb("bridges")
+    v.ingest(folder, key_root=folder)
+    v.build()
+    return v
+
+
+def made_pairs(v: Veridical) -> dict[tuple[str, ...], set[str]]:
+    """By documents, how they stand to each other."""
+    found: dict[tuple[str, ...], set[str]] = {}
+    with v.store.read() as connection:
+        pairs = [pair for pair in questions.pairs(connection) if pair.origin == "made"]
+    for pair in pairs:
+        said = "agree" if pair.support > pair.contradiction else "clash"
+        found.setdefault(names(v, pair), set()).add(said)
+    return found
+
+
+def test_documents_ask_their_neighbours_and_find_clashes_before_anyone_has_asked(bridges: Veridical) -> None:
+    assert made_pairs(bridges) == {
+        ("a.md", "b.md"): {"agree"},
+        ("a.md", "c.md"): {"clash"},
+        ("b.md", "c.md"): {"clash"},
+    }
+    status = bridges.status()
+    assert (status.questions, status.made_pairs > 0) == (0, True)
+
+
+def test_the_report_says_what_was_asked_and_a_second_build_asks_nothing(bridges: Veridical) -> None:
+    reader = bridges.models.reader("")
+    n_read = reader.n_read
+    again = bridges.build()
+    assert (again.n_made, again.n_read, reader.n_read) == (n_read, 0, n_read)
+    assert again.n_made > 0
+
+
+def test_the_budget_bounds_what_is_asked_and_none_is_asked_for_nothing(bridges: Veridical) -> None:
+    assert bridges.build(made=1).n_made <= 4
+    assert bridges.setting("made_questions") == "1"
+    assert bridges.build(made=0).n_made == 0
+    assert made_pairs(bridges) == {}
+    with bridges.store.read() as connection:
+        assert questions.n_pairs(connection) == 0
+
+
+def test_an_estimate_says_how_many_would_be_asked_at_most(open_kb: Open, bridges: Veridical) -> None:
+    assert bridges.build(dry_run=True).n_made == 0
+    fresh = open_kb("fresh")
+    fresh.ingest(bridges.path.parent / "pages")
+    assert fresh.build(dry_run=True, made=3).n_made == 12
+
+
+def test_a_changed_document_is_asked_anew_and_others_are_not(bridges: Veridical) -> None:
+    folder = bridges.path.parent / "pages"
+    write_bridges(folder, c=bridge("Halden", 503, "hot day"))
+    bridges.ingest(folder, key_root=folder)
+    reader = bridges.models.reader("")
+    before = reader.n_read
+    bridges.build()
+    assert made_pairs(bridges) == {
+        ("a.md", "b.md"): {"agree"},
+        ("a.md", "c.md"): {"agree"},
+        ("b.md", "c.md"): {"agree"},
+    }
+    assert reader.n_read - before <= 4  # a and b ask c, and c asks them
+
+
+def test_what_a_document_asked_goes_with_it(bridges: Veridical) -> None:
+    bridges.delete("a.md")
+    assert set(made_pairs(bridges)) == {("b.md", "c.md")}
+    bridges.build()
+    assert set(made_pairs(bridges)) == {("b.md", "c.md")}
+
+
+def test_another_way_to_make_questions_makes_them_all_anew(
+    bridges: Veridical, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n = bridges.build().n_made
+    monkeypatch.setattr(making, "VERSION", "other")
+    assert bridges.build().n_read == n
+
+
+def test_a_build_that_is_stopped_while_documents_ask_goes_on_where_it_was(
+    bridges: Veridical, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, n_made = learned(bridges), bridges.build().n_made
+    with bridges.store.write() as connection:
+        connection.execute(schema.made_questions.delete())
+        connection.execute(schema.question_pairs.delete())
+    monkeypatch.setattr(making, "BATCH", 1)
+    reader = bridges.models.reader("")
+    read, before = reader.read_pairs, reader.n_read
+
+    def stops(pairs: Any) -> Any:
+        if reader.n_read - before >= n_made // 2:
+            raise Killed
+        return read(pairs)
+
+    monkeypatch.setattr(reader, "read_pairs", stops)
+    with pytest.raises(Killed):
+        bridges.build()
+    assert 0 < reader.n_read - before < n_made
+    monkeypatch.setattr(reader, "read_pairs", read)
+    bridges.build()
+    assert reader.n_read - before == n_made
+    assert learned(bridges) == whole
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_changes_end_where_a_build_from_nothing_does(open_kb: Open, tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    folder = tmp_path / "pages"
+    v = open_kb("changing")
+    asked = 0
+    for step in range(18):
+        act = chance.choice(["write", "write", "write", "delete", "ask", "clear", "build"])
+        if act == "write" or step < 5:
+            name = chance.choice(["Halden", "Halden", "Moss"])
+            when = chance.choice(["day", "wet day", "dry day", "hot day"])
+            numbers = [chance.choice([498, 503]) for _ in range(chance.choice([1, 2]))]
+            text = " ".join(bridge(name, number, when) for number in numbers)
+            write_bridges(folder, **{"abcdef"[step] if step < 5 else chance.choice("abcdef"): text})
+            v.ingest(folder, key_root=folder)
+        elif act == "delete" and len(v.documents()) > 3:
+            gone = chance.choice(v.documents()).key
+            v.delete(gone)
+            (folder / gone).unlink()
+        elif act == "ask":
+            asked += 1
+            v.ask(f"Q{asked}: how many trains the Halden bridge carries over the river?")
+        elif act == "clear" and chance.random() < 0.3:
+            v.questions.clear()
+        elif act == "build":
+            v.build(made=chance.choice([2, 3]))
+        assert v.check().problems == ()
+    v.build(made=2)
+    grown = learned(v)
+    assert any(pair.origin == "made" for pair in grown["pairs"])
+    assert grown == from_scratch(v)
