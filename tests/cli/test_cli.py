@@ -37,8 +37,7 @@ def test_every_command_of_the_issue_is_there() -> None:
         "feedback export", "feedback import", "relations", "conflicts", "trust show", "trust top",
         "trust explain", "questions list", "questions add", "questions clear", "questions export",
         "questions on", "questions off",
-        "models list", "models pull", "models path", "relations", "conflicts",
-        "questions list", "questions add", "questions export", "questions clear", "questions on", "questions off",
+        "models list", "models pull", "models path",
     } == named  # fmt: skip
 
 
