@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -11,6 +11,10 @@ from rich.text import Text
 
 from veridical.cli.options import Json
 from veridical.cli.output import Bars, announce, out, print_json
+from veridical.types import Answer
+
+if TYPE_CHECKING:
+    from veridical.demo.run import DemoResult
 
 
 def register(app: typer.Typer) -> None:
@@ -52,8 +56,8 @@ def demo(
     for row in result.questions:
         table.add_row(
             Text(row.question),
-            _answer(row.before.text, row.before_verdict, row.before_source),
-            _answer(row.after.text, row.after_verdict, row.after_source),
+            _answer(row.before, row.before_verdict, row.before_source),
+            _answer(row.after, row.after_verdict, row.after_source),
             "yes" if row.judged else "",
         )
     out.print(table)
@@ -71,6 +75,7 @@ def demo(
             Text(f"{verdict}: {given.key}\n“{given.note}” ({given.by})"), Text(moved, style="dim")
         )
     out.print(changes)
+    _print_evidence(result)
     before = sum(row.before_verdict == "right" for row in result.questions)
     after = sum(row.after_verdict == "right" for row in result.questions)
     direct = sum(row.judged for row in result.questions)
@@ -81,13 +86,30 @@ def demo(
             style="bold",
         )
     )
-    out.print(f'Page: {page}   Try: veridical ask --kb {kb} "{result.questions[0].question}"')
+    out.print(f"Page: {page}   Try: veridical conflicts --kb {kb}")
+    out.print(f'or: veridical ask --kb {kb} "{result.questions[0].question}"')
 
 
-def _answer(text: str, verdict: str, source: str) -> Text:
+def _print_evidence(result: DemoResult) -> None:
+    """The board behind the first answer that changed, and the surest conflict."""
+    from veridical.cli.board import print_board
+    from veridical.cli.relations import print_views
+
+    changed = [row for row in result.questions if row.before_verdict != row.after_verdict]
+    for row in changed[:1]:
+        out.print(Text(f"\nThe evidence after the feedback: {row.question}", style="bold"))
+        print_board(row.after)
+    if result.conflicts:
+        out.print(Text("\nThe surest of the conflicts (veridical conflicts lists them)", style="bold"))
+        print_views(result.conflicts[:1], 1)
+
+
+def _answer(answer: Answer, verdict: str, source: str) -> Text:
     style = {"right": "green", "wrong": "red"}.get(verdict, "yellow")
     mark = {"right": "✓ ", "wrong": "✗ "}.get(verdict, "? ")
-    return Text.assemble((mark + text, style), (f"\n{source}", "dim"))
+    text = answer.text or "no answer: the evidence is thin or tied"
+    likely = "" if answer.probability is None else f" {answer.probability:.0%}"
+    return Text.assemble((mark + text, style), (likely, "dim"), (f"\n{source}", "dim"))
 
 
 def _number(value: float | None) -> str:

@@ -24,10 +24,12 @@ from veridical.types import (
     IngestReport,
     Problem,
     Record,
+    RelationView,
     SourceDocument,
 )
 
 Verdict = Literal["right", "wrong", "open"]
+N_CONFLICTS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class DemoResult(Record):
     questions: tuple[DemoQuestion, ...]
     feedback: tuple[DemoFeedback, ...]
     trust: TrustOverview
+    conflicts: tuple[RelationView, ...]
 
 
 def run_demo(
@@ -74,7 +77,7 @@ def run_demo(
     progress: Progress | None = None,
     announce: Callable[[str], None] | None = None,
 ) -> DemoResult:
-    """Ingest and build the bundled corpus, ask, give feedback, and ask again. Answers are extracted.
+    """Ingest and build the bundled corpus, ask, give feedback, and ask again. No language model takes part.
 
     Parameters
     ----------
@@ -98,6 +101,7 @@ def run_demo(
         ingest = v.ingest(corpus, key_root=corpus)
         if ingest.problems:
             raise _incomplete(ingest.problems)
+        v.questions.clear()  # an earlier demo's questions would be answered better than new ones
         build = v.build(method="veridical")
         for item in v.list_feedback():
             if item.state != "undone":
@@ -118,7 +122,7 @@ def run_demo(
         questions = tuple(
             _question(q, b, a, judged) for q, b, a in zip(script["question"], before, after, strict=True)
         )
-        return DemoResult(ingest, build, questions, feedback, v.trust())
+        return DemoResult(ingest, build, questions, feedback, v.trust(), tuple(v.conflicts(top=N_CONFLICTS)))
 
 
 def _check_own(v: Veridical, kb: Path, corpus: Path) -> None:
@@ -140,7 +144,7 @@ def _incomplete(problems: Sequence[Problem]) -> VeridicalError:
 
 
 def _ask(v: Veridical, question: str) -> Answer:
-    return v.ask(question, generator="extractive")
+    return v.ask(question, generator="reader")
 
 
 def _question(script: dict[str, object], before: Answer, after: Answer, judged: set[str]) -> DemoQuestion:
