@@ -91,15 +91,23 @@ def bundles(graph: Graph, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         return weights, np.bincount(ends, np.concatenate([weights, weights]), n).astype(np.float64)
     left, right = voice[graph.heads], voice[graph.tails]
     pair = np.minimum(left, right) * len(voice) + np.maximum(left, right)
-    _, bundle = np.unique(2 * pair + (graph.signs > 0), return_inverse=True)
+    _, bundle, size = np.unique(2 * pair + (graph.signs > 0), return_inverse=True, return_counts=True)
     total = np.bincount(bundle, weights)
     most = np.zeros(len(total))
     np.maximum.at(most, bundle, weights)
     scale = np.divide(most, total, out=np.zeros_like(most), where=total > 0)
+    shared = weights * scale[bundle]
+    alone = size[bundle] == 1
+    said = np.where(alone, weights, 0.0)
+    degree = np.bincount(ends, np.concatenate([said, said]), n).astype(np.float64)
     # A document hears a bundle once, however many of its relations end there.
-    heard = np.unique(ends * len(total) + np.concatenate([bundle, bundle]))
-    hearers, which = np.divmod(heard, max(len(total), 1))
-    return weights * scale[bundle], np.bincount(hearers, most[which], n).astype(np.float64)
+    of_several = np.concatenate([bundle[~alone], bundle[~alone]])
+    heard = np.sort(np.concatenate([graph.heads[~alone], graph.tails[~alone]]) * len(total) + of_several)
+    once = np.ones(len(heard), dtype=np.bool_)
+    once[1:] = heard[1:] != heard[:-1]
+    hearers, which = np.divmod(heard[once], max(len(total), 1))
+    degree += np.bincount(hearers, most[which], n)
+    return shared, degree
 
 
 def _numbered(groups: IntArray) -> IntArray:
