@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from veridical.corpus.split import sentences
 from veridical.reading.agree import SAME, agreement
 from veridical.reading.said import asserted
 from veridical.reading.squad import normalise, token_f1
@@ -91,13 +92,13 @@ def form_of(weighted: Sequence[tuple[str, float]]) -> str:
     Returns
     -------
     str
-        One of the texts, without what it denies ("X, not Y") and without quotation marks around. Of forms
-        that differ in case and punctuation only, the heaviest.
+        One of the texts, its first sentence where it runs across several, without what it denies ("X, not Y")
+        and without quotation marks around. Of forms that differ in case and punctuation only, the heaviest.
     """
     by_form: dict[str, float] = {}
     spelt: dict[str, dict[str, float]] = {}
     for raw, weight in sorted(weighted):
-        text = asserted(raw).strip(_QUOTES) or raw
+        text = _first_sentence(asserted(raw)).strip(_QUOTES) or raw
         form = normalise(text) or text
         by_form[form] = by_form.get(form, 0.0) + weight
         spellings = spelt.setdefault(form, {})
@@ -108,3 +109,8 @@ def form_of(weighted: Sequence[tuple[str, float]]) -> str:
     best = max(by_form, key=lambda form: (expected[form], by_form[form], form))
     spellings = spelt[best]
     return max(spellings, key=lambda text: (spellings[text], text))
+
+
+def _first_sentence(text: str) -> str:
+    found = sentences(text)
+    return found[0].text.rstrip(".") if len(found) > 1 else text
