@@ -146,8 +146,12 @@ def build_board(question: str, reads: Sequence[PassageRead], *, model: BoardMode
         At most ``MAX_CANDIDATES`` candidates. Raising the trust of a witness never lowers the weight of its
         candidate. The sum of all probabilities is below 1.
     """
+    return board_of(hear(question, reads), model=model)
+
+
+def board_of(hearing: Hearing, *, model: BoardModel | None = None) -> Board:
+    """Weigh what was heard; see `build_board`. One hearing can be weighed under several beliefs."""
     model = model or board_model()
-    hearing = hear(question, reads)
     heard = hearing.weighed(model)
     chances = model.probabilities([group.weight for group in heard])
     candidates = tuple(
@@ -156,7 +160,8 @@ def build_board(question: str, reads: Sequence[PassageRead], *, model: BoardMode
         if number <= MAX_CANDIDATES
     )
     spoke = {place for group in heard[:MAX_CANDIDATES] for place in group.contributions}
-    return Board(candidates, _status(candidates, model), len(reads), len(reads) - len(spoke))
+    n_read = len(hearing.reads)
+    return Board(candidates, _status(candidates, model), n_read, n_read - len(spoke))
 
 
 @dataclass(frozen=True, slots=True)
