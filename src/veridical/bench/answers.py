@@ -1,13 +1,15 @@
 """Answers from a poisoned corpus without a language model: what is read, trusted and answered.
 
 Labels and gold answers serve to simulate feedback and to evaluate. What answers gets texts, source names and
-feedback: `veridical.evidence.board.build_board` and the default method, as in the product.
+feedback: the evidence board (`veridical.evidence.board`) and the default method, as in the product.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -19,7 +21,7 @@ from veridical.bench.metrics.answers import attack_succeeds, best_f1, contains, 
 from veridical.bench.poison import Poison, wrong_answers
 from veridical.bench.protocol import BoolArray, Corpus, FloatArray, IntArray, Pool
 from veridical.corpus.dedupe import near_duplicates
-from veridical.evidence.board import Board, PassageRead, build_board
+from veridical.evidence.board import Board, Hearing, PassageRead, board_of, hear
 from veridical.evidence.rescore import relevance_model
 from veridical.feedback.attribution import shares, vote_weights
 from veridical.graph import evidence
@@ -58,6 +60,11 @@ class Exam:
     questions: tuple[Question, ...]
     pools: tuple[Pool, ...]
     readings: tuple[tuple[Reading, ...], ...]
+
+    @cached_property
+    def hearings(self) -> tuple[Hearing, ...]:
+        """What is said to each question, whoever is believed."""
+        return tuple(_heard(self, place) for place in range(len(self.questions)))
 
     @property
     def n_documents(self) -> int:
@@ -138,25 +145,28 @@ def board(exam: Exam, place: int, trust: FloatArray, source_of: IntArray | None 
     source_of
         Shape (n_documents,): who publishes each document; ``None`` if nobody knows.
     """
+    heard = exam.hearings[place]
+    reads = []
+    for read in heard.reads:
+        document = read.passage.document_id
+        believed = float(trust[document])
+        source = None if source_of is None else f"source {source_of[document]}"
+        reads.append(replace(read, source=source, trust=believed, label=trust_label(believed)))
+    return board_of(replace(heard, reads=tuple(reads)))
+
+
+def _heard(exam: Exam, place: int) -> Hearing:
+    """What is said to one question, before anything is known of who says it."""
     pool = exam.pools[place]
     logs = relevance_model().log_probability(pool.relevance, pool.similarity, dense=True)
-    reads = []
-    for document, reading, relevance in zip(
-        pool.documents.tolist(), exam.readings[place], np.exp(logs).tolist(), strict=True
-    ):
-        text = exam.corpus.texts[document]
-        believed = float(trust[document])
-        reads.append(
-            PassageRead(
-                passage=Passage(document, document, 0, 0, len(text), text),
-                source=None if source_of is None else f"source {source_of[document]}",
-                reading=reading,
-                relevance=relevance,
-                trust=believed,
-                label=trust_label(believed),
-            )
+    texts = exam.corpus.texts
+    reads = [
+        PassageRead(Passage(i, i, 0, 0, len(texts[i]), texts[i]), None, reading, relevance, math.nan)
+        for i, reading, relevance in zip(
+            pool.documents.tolist(), exam.readings[place], np.exp(logs).tolist(), strict=True
         )
-    return build_board(exam.questions[place].text, reads)
+    ]
+    return hear(exam.questions[place].text, reads)
 
 
 @dataclass(frozen=True, eq=False)
