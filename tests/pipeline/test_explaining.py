@@ -128,5 +128,10 @@ def test_an_update_and_a_copy_are_called_so(open_kb: Open, tmp_path: Path) -> No
     assert kinds[frozenset((ref["old"], ref["copy"]))] == "SAME_TEXT"
     assert found.trust is not None
     assert found.trust > 0.5
+    v.feedback("copy", "bad", by="ben")
+    v.feedback("old", "good", by="anna", weight=3)
+    (share,) = [a for a in v.explain("new").anchors if a.ref != ref["new"]]
+    assert share.value == 0.75
+    assert [line.split(" by ")[1] for line in share.given] == ["ben", "anna"]
     published = {frozenset((r.head, r.tail)): r.kind for r in v.explain("old", method="trustprop").relations}
     assert published[frozenset((ref["old"], ref["new"]))] == "SUPERSEDES"

@@ -130,10 +130,9 @@ def _view(view: RelationView) -> Panel:
 
 
 def _side(document: Document, trust: float | None, label: str | None) -> Text:
-    text = Text.assemble((document.title or document.key, "bold"), (f"\n{document.key}", "dim"))
-    if document.date:
-        text.append(f" · {document.date}", style="dim")
-    text.append(" · trust ", style="dim")
+    text = Text.assemble((document.title or document.key, "bold"), "\n")
+    about = [document.key if document.title else "", document.source or "", document.date or "", "trust "]
+    text.append(" · ".join(part for part in about if part), style="dim")
     return text.append_text(trust_text(trust, label))
 
 

@@ -172,7 +172,7 @@ def explain(store: Store, method: Method, ref: str, *, top: int = 10) -> Explana
         anchor_contribution=found.anchor_contribution,
         unfinished=found.trust
         - (0.5 + found.constant + found.anchor_contribution + found.prior_contribution),
-        anchors=_anchors(found, loaded.document_ids, everything, feedback),
+        anchors=_anchors(found, loaded, everything, feedback),
         relations=_relations(found, names, relations, loaded),
         feedback=tuple(item for item in feedback if item.key == document.key),
         sources=_ordered(_sources(list(everything.values()), known, judged)),
@@ -181,15 +181,17 @@ def explain(store: Store, method: Method, ref: str, *, top: int = 10) -> Explana
 
 
 def _anchors(
-    found: Influences,
-    ids: Sequence[int],
-    everything: dict[int, Document],
-    feedback: Sequence[Feedback],
+    found: Influences, loaded: LoadedGraph, everything: dict[int, Document], feedback: Sequence[Feedback]
 ) -> tuple[AnchorShare, ...]:
+    text = dict(zip(loaded.document_ids, loaded.graph.text_group.tolist(), strict=True))
+    given: dict[int, list[Feedback]] = {}  # a judgement is of all copies of a text
+    for item in feedback:
+        if item.state == "active" and item.document_id is not None:
+            given.setdefault(text[item.document_id], []).append(item)
     shares = []
     for anchor in found.anchors:
-        document = everything[ids[anchor.node]]
-        items = [item for item in feedback if item.state == "active" and item.document_id == document.id]
+        document = everything[loaded.document_ids[anchor.node]]
+        items = given.get(text[document.id], [])
         total = sum(item.weight for item in items) or 1.0
         shares.append(
             AnchorShare(
