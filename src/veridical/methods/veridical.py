@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from veridical.evidence.rescore import behind_successors, is_neutral, relevance_
 from veridical.graph.arrays import Anchors, FloatArray, Graph, IntArray
 from veridical.methods.base import Candidates, TrustState
 from veridical.trust.calibrate import MIN_JUDGED, Calibration, calibrate, judged_trust
+from veridical.trust.clashes import excess_contradiction
 from veridical.trust.loo import leave_one_out
 from veridical.trust.problem import TrustProblem
 from veridical.trust.solution import TrustSolution
@@ -52,7 +53,8 @@ class Veridical:
         """Solve for trust; see `Method.believe`.
 
         Trust is the probability of being reliable at even prior odds: 1/2 says nothing either way. Nodes that
-        no judgement reaches have NaN.
+        no judgement reaches have NaN, unless they clash with others and the judgements show which side of a
+        clash is the wrong one more often (`Calibration.clash`).
 
         A later document that contradicts an earlier one is its update, or a forgery with a later date. The
         contradiction counts by 1 - trust of the later document, which is itself what is looked for: the
@@ -78,14 +80,16 @@ class Veridical:
         if len(anchors) == 0:
             unknown = np.full(problem.n_nodes, np.nan)
             return TrustState(raw, unknown, False, solution, problem, neutral=True), None
-        heard = heard or _hear(graph, problem, solution, assembled)
+        excess = excess_contradiction(graph)
+        heard = heard or _hear(graph, problem, solution, assembled, excess)
         calibration = heard.calibration
-        trust = calibration.trust(raw)
+        trust = calibration.trust(raw, excess)
         judged = assembled.anchors
-        own = judged_trust(calibration.logit(heard.raw), judged.values, judged.weights)
+        said = calibration.logit(heard.raw, excess[judged.documents])
+        own = judged_trust(said, judged.values, judged.weights)
         at = assembled.judgement >= 0  # a judgement is of all copies of its text
         trust[: graph.n_documents][at] = own[assembled.judgement[at]]
-        trust[~_reached(problem)] = np.nan
+        trust[~_reached(problem) & (calibration.clash * excess == 0.0)] = np.nan
         notes = _notes(calibration, assembled)
         return TrustState(raw, trust, calibration.calibrated, solution, problem, notes=notes), heard
 
@@ -111,7 +115,13 @@ def _start(problem: TrustProblem, warm_start: FloatArray | None) -> FloatArray |
     return warm_start
 
 
-def _hear(graph: Graph, problem: TrustProblem, solution: TrustSolution, assembled: Assembled) -> _Heard:
+def _hear(
+    graph: Graph,
+    problem: TrustProblem,
+    solution: TrustSolution,
+    assembled: Assembled,
+    excess: FloatArray,
+) -> _Heard:
     """Leave out each judgement in turn, and calibrate on what the graph says without it."""
     anchors = assembled.anchors
     hearsay = solution.values[anchors.documents]
@@ -130,8 +140,9 @@ def _hear(graph: Graph, problem: TrustProblem, solution: TrustSolution, assemble
     if echoed.any():  # near-copies that are judged, too, would tell each other's judgement
         hearsay[echoed] = _left_out_in_folds(problem, solution, np.where(echoed, voice, -1))[echoed]
     weights = assembled.balance * anchors.weights
-    fitted = calibrate(hearsay[chosen], anchors.values[chosen], weights[chosen])
-    return _Heard(hearsay, Calibration(fitted.slope, len(sizes)))
+    at = anchors.documents[chosen]
+    fitted = calibrate(hearsay[chosen], anchors.values[chosen], weights[chosen], excess[at])
+    return _Heard(hearsay, replace(fitted, n_judged=len(sizes)))
 
 
 def _left_out_in_folds(problem: TrustProblem, solution: TrustSolution, groups: IntArray) -> FloatArray:
@@ -173,6 +184,12 @@ def _notes(calibration: Calibration, assembled: Assembled) -> tuple[str, ...]:
     if not calibration.calibrated:
         judged = calibration.n_judged
         notes.append(f"Uncalibrated: {judged} of at least {MIN_JUDGED} judged documents.")
+    if calibration.clash > 0.0:
+        odds = float(np.exp(0.5 * calibration.clash))
+        notes.append(
+            "Of documents that clash, those contradicted more surely than the others were found bad more "
+            f"often: that alone is worth odds of up to {odds:.1f} to 1."
+        )
     if np.isfinite(assembled.source_strength):
         notes.append(f"A source's prior is worth {assembled.source_strength:.1f} judgements.")
     return tuple(notes)
