@@ -124,7 +124,7 @@ class Bench:
         ]
         readings = iter(self.readings(pairs, f"{title}: readings"))
         read_by_question = tuple(tuple(next(readings) for _ in pool.documents) for pool in pools)
-        return Exam(poison, corpus, asked, pools, read_by_question)
+        return Exam(poison, corpus, asked, pools, read_by_question, texts)
 
     def vectors(self, texts: tuple[str, ...] | list[str], title: str) -> Float32Array:
         """Encode, with progress."""

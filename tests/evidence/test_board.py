@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -232,3 +234,27 @@ def test_the_shipped_constants_are_in_range() -> None:
     assert (
         min(model.reading_power, model.relevance_power, model.trust_power, model.sharpness, model.missing) > 0
     )
+
+
+def test_paraphrases_by_their_vectors_are_one_voice_within_a_candidate() -> None:
+    reads = [read(1, ("Anna Berg", 0.6)), read(2, ("Anna Berg", 0.9)), read(3, ("Anna Berg", 0.3))]
+    reads.append(read(4, ("Carl Dunn", 0.8)))
+    near = [0.95, math.sqrt(1 - 0.95**2), 0.0]
+    vectors = np.array([[1, 0, 0], near, [0, 0, 1], [1, 0, 0]], dtype=np.float32)
+
+    def found(rows: npt.NDArray[np.float32] | None) -> dict[str, float]:
+        board = build_board(QUESTION, reads, vectors=rows, model=PLAIN)
+        return {c.text: c.weight for c in board.candidates}
+
+    assert found(None)["Anna Berg"] == pytest.approx(0.8 * (0.6 + 0.9 + 0.3))
+    assert found(vectors)["Anna Berg"] == pytest.approx(0.8 * (0.9 + 0.3))
+    assert found(vectors)["Carl Dunn"] == found(None)["Carl Dunn"]
+    order = [2, 0, 3, 1]
+    shuffled = build_board(QUESTION, [reads[i] for i in order], vectors=vectors[order], model=PLAIN)
+    assert shuffled == build_board(QUESTION, reads, vectors=vectors, model=PLAIN)
+
+
+def test_a_passage_without_a_vector_is_no_paraphrase() -> None:
+    reads = [read(1, ("Anna Berg", 0.6)), read(2, ("Anna Berg", 0.9))]
+    vectors = np.array([[1, 0], [math.nan, math.nan]], dtype=np.float32)
+    assert build_board(QUESTION, reads, vectors=vectors) == build_board(QUESTION, reads)

@@ -31,6 +31,15 @@ def test_search_is_a_sort_of_all_cosines() -> None:
         assert [c for _, c in got] == pytest.approx(cosines[order].tolist())
 
 
+def test_rows_are_the_vectors_of_the_passages_asked_for() -> None:
+    vectors = unit_rows(4)
+    index = DenseIndex(np.array([3, 5, 8, 11]), vectors)
+    found = index.rows([8, 4, 3, 99])
+    assert found[[0, 2]].tolist() == vectors[[2, 0]].tolist()
+    assert np.isnan(found[[1, 3]]).all()
+    assert np.isnan(DenseIndex(np.empty(0, dtype=np.int64), vectors[:0]).rows([1])).all()
+
+
 def test_ties_go_to_the_lower_id_also_where_the_list_is_cut() -> None:
     vectors = np.zeros((6, 4), dtype=np.float32)
     vectors[:, 1] = 1.0

@@ -53,6 +53,8 @@ class Exam:
         The ``N_READ`` nearest documents of each question.
     readings
         Of these, in their order.
+    vectors
+        Shape (n_documents, d): unit rows; ``None`` leaves paraphrases unnoticed.
     """
 
     poison: Poison
@@ -60,6 +62,7 @@ class Exam:
     questions: tuple[Question, ...]
     pools: tuple[Pool, ...]
     readings: tuple[tuple[Reading, ...], ...]
+    vectors: Float32Array | None = None
 
     @cached_property
     def hearings(self) -> tuple[Hearing, ...]:
@@ -166,7 +169,8 @@ def _heard(exam: Exam, place: int) -> Hearing:
             pool.documents.tolist(), exam.readings[place], np.exp(logs).tolist(), strict=True
         )
     ]
-    return hear(exam.questions[place].text, reads)
+    vectors = None if exam.vectors is None else exam.vectors[pool.documents]
+    return hear(exam.questions[place].text, reads, vectors)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,9 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from veridical.corpus.dedupe import near_duplicates
 from veridical.corpus.split import sentences
 from veridical.evidence.groups import Reply, form_of, grouped
@@ -22,6 +25,9 @@ BoardStatus = Literal["answered", "thin", "tied", "nothing"]
 MAX_CANDIDATES = 10
 _LEAST = 0.03  # an answer that a passage gives with less is no witness
 _NEXT_OF_SOURCE = 0.5
+_PARAPHRASE = 0.9  # cosine from which two passages say one thing in two wordings
+
+Float32Array = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +128,20 @@ def board_model() -> BoardModel:
     return BoardModel(**json.loads(text)["constants"])
 
 
-def build_board(question: str, reads: Sequence[PassageRead], *, model: BoardModel | None = None) -> Board:
+def build_board(
+    question: str,
+    reads: Sequence[PassageRead],
+    *,
+    vectors: Float32Array | None = None,
+    model: BoardModel | None = None,
+) -> Board:
     """Group what passages answer, and weigh each group.
 
     Passage i gives answer a with weight
     ``w = min(most_trust, odds(trust_i)^trust_power) * p_ia^reading_power * relevance_i^relevance_power``.
-    A group's weight is the sum over its passages of ``w * voice``. Among near-duplicates only the heaviest
-    counts (their voices share its weight in proportion), and the k-th passage of one source or document
-    counts 1/2^(k-1).
+    A group's weight is the sum over its passages of ``w * voice``. Among near-duplicates, be they copies or
+    paraphrases, only the heaviest counts (their voices share its weight in proportion), and the k-th passage
+    of one source or document counts 1/2^(k-1).
 
     Parameters
     ----------
@@ -137,6 +149,9 @@ def build_board(question: str, reads: Sequence[PassageRead], *, model: BoardMode
         What was asked.
     reads
         One for each passage, in any order: it makes no difference.
+    vectors
+        Shape (n, d): the passages' unit vectors, by which paraphrases are found among them; rows of NaN for
+        passages without one. Copies are found by their words in any case.
     model
         Other constants than those that ship.
 
@@ -146,7 +161,7 @@ def build_board(question: str, reads: Sequence[PassageRead], *, model: BoardMode
         At most ``MAX_CANDIDATES`` candidates. Raising the trust of a witness never lowers the weight of its
         candidate. The sum of all probabilities is below 1.
     """
-    return board_of(hear(question, reads), model=model)
+    return board_of(hear(question, reads, vectors), model=model)
 
 
 def board_of(hearing: Hearing, *, model: BoardModel | None = None) -> Board:
@@ -182,9 +197,10 @@ class Hearing:
         return sorted((group for group in heard if group.weight > 0), key=lambda g: (-g.weight, g.text))
 
 
-def hear(question: str, reads: Sequence[PassageRead]) -> Hearing:
+def hear(question: str, reads: Sequence[PassageRead], vectors: Float32Array | None = None) -> Hearing:
     """Put passages in an order of their own, and group what they answer and which are copies."""
-    ordered = tuple(sorted(reads, key=_order))
+    order = sorted(range(len(reads)), key=lambda i: _order(reads[i]))
+    ordered = tuple(reads[i] for i in order)
     replies = [
         Reply(place, number, answer.text, answer.probability)
         for place, read in enumerate(ordered)
@@ -192,7 +208,21 @@ def hear(question: str, reads: Sequence[PassageRead]) -> Hearing:
         if answer.probability >= _LEAST and read.relevance > 0
     ]
     copies = near_duplicates([read.passage.text for read in ordered], same_facts=False)
+    if vectors is not None:
+        copies = _with_paraphrases(copies, vectors[order])
     return Hearing(ordered, tuple(copies), tuple(map(tuple, grouped(question, replies))))
+
+
+def _with_paraphrases(groups: Sequence[int], vectors: Float32Array) -> list[int]:
+    """Join the groups of passages whose vectors all but agree."""
+    joined = list(groups)
+    with np.errstate(invalid="ignore"):
+        close = vectors @ vectors.T >= _PARAPHRASE
+    for i, j in np.argwhere(np.triu(close, 1)).tolist():
+        if joined[i] != joined[j]:
+            old, new = joined[j], joined[i]
+            joined = [new if group == old else group for group in joined]
+    return joined
 
 
 def _order(read: PassageRead) -> tuple[object, ...]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -60,6 +61,16 @@ class DenseIndex:
         good = self.ids[rows] == wanted
         found = self.vectors[rows[good]] @ vector
         return {int(i): float(c) for i, c in zip(wanted[good], found, strict=True)}
+
+    def rows(self, passage_ids: Sequence[int]) -> Float32Array:
+        """Vector of each passage, shape (len(passage_ids), d); NaN where there is none."""
+        wanted = np.array(passage_ids, dtype=np.int64)
+        found = np.full((len(wanted), self.vectors.shape[1]), np.nan, dtype=np.float32)
+        if len(self.ids):
+            rows = np.minimum(np.searchsorted(self.ids, wanted), len(self.ids) - 1)
+            good = self.ids[rows] == wanted
+            found[good] = self.vectors[rows[good]]
+        return found
 
 
 def top_rows(numbers: npt.NDArray[Any], top_k: int) -> IntArray:

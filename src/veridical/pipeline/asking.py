@@ -154,7 +154,7 @@ def ask(store: Store, retriever: Retriever, method: Method, question: Question, 
     boarded = None
     if means.reader is not None and ranked.hits:
         with stages.run("read"):
-            boarded, unread = _read(question, pool, ranked, means.reader)
+            boarded, unread = _read(question, pool, ranked, means.reader, retriever)
             notes = (*notes, *unread)
     with stages.run("answer"):
         evidence = _Evidence(question, pool, ranked, method, boarded)
@@ -180,12 +180,19 @@ def ask(store: Store, retriever: Retriever, method: Method, question: Question, 
 
 
 def _read(
-    question: Question, pool: Pool, ranked: Ranked, make: Callable[[], Reader]
+    question: Question, pool: Pool, ranked: Ranked, make: Callable[[], Reader], retriever: Retriever
 ) -> tuple[Boarded | None, tuple[str, ...]]:
     """Read, or say why not: a reader that cannot be had leaves plain retrieval as it is."""
     try:
-        dense = pool.retriever == "dense"
-        return read_board(question.text, ranked, make(), dense=dense, n_read=question.n_read), ()
+        boarded = read_board(
+            question.text,
+            ranked,
+            make(),
+            dense=pool.retriever == "dense",
+            vectors=retriever.vectors,
+            n_read=question.n_read,
+        )
+        return boarded, ()
     except VeridicalError as error:
         why = " ".join(str(error).split())
         return None, (f"The passages were not read one by one, so there is no evidence board: {why}",)

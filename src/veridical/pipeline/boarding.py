@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from veridical.answer.context import LOW_TO
 from veridical.evidence.board import Board, PassageRead, build_board
 from veridical.evidence.rescore import NEUTRAL, ROUNDING, relevance_model
 from veridical.feedback.attribution import shares
+from veridical.index.encoder import Float32Array
 from veridical.pipeline.ranking import Ranked
 from veridical.reading.base import Reader, Reading
 from veridical.stores.answers import CandidateDocument
@@ -65,7 +66,13 @@ def _added(hit: Hit) -> Hit:
 
 
 def read_board(
-    question: str, ranked: Ranked, reader: Reader, *, dense: bool, n_read: int = N_READ
+    question: str,
+    ranked: Ranked,
+    reader: Reader,
+    *,
+    dense: bool,
+    vectors: Callable[[Sequence[int]], Float32Array | None],
+    n_read: int = N_READ,
 ) -> Boarded:
     """Read the passages nearest to the question, and those ranked first, and lay out what they answer.
 
@@ -75,6 +82,8 @@ def read_board(
         The pool after ranking.
     dense
         Whether the retriever's numbers are cosines.
+    vectors
+        Vectors of passages by id, by which paraphrases are told; ``None`` where there are none.
     n_read
         How many of the nearest passages to read; the hits are read besides.
     """
@@ -93,7 +102,7 @@ def read_board(
         )
         for hit, reading, relevant in zip(hits, readings, relevance, strict=True)
     ]
-    board = build_board(question, reads)
+    board = build_board(question, reads, vectors=vectors([hit.passage.id for hit in hits]))
     named = replace(board, candidates=tuple(_named(c, nearest) for c in board.candidates))
     return Boarded(named, hits, readings, reader.name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -100,6 +101,11 @@ class Retriever:
         if index is None or not len(index):
             return []
         return [index.search(np.asarray(vector), 1)[0] for vector in vectors]
+
+    def vectors(self, passage_ids: Sequence[int]) -> Float32Array | None:
+        """Vector of each passage, NaN where it has none; ``None`` without an index."""
+        index = self._dense_index()
+        return None if index is None else index.rows(passage_ids)
 
     def _search_lexical(self, question: str, top_k: int) -> list[tuple[int, float]]:
         if self._lexical is None:
