@@ -37,6 +37,7 @@ _SECONDS_PER_PAIR = 0.002
 _SECONDS_PER_READ = 0.015
 _SECONDS_PER_MADE = 0.012
 _PAIRS_PER_PASSAGE = 7.0
+_GRID = np.float32(2048)  # 11 bits: cosines are off by some 0.0002
 _NO_SOURCES = (
     "No document has a source, so feedback on one says nothing of others from the same place. Ingest a "
     "folder per source ('veridical ingest handbook/ wiki/'), or give JSONL records a 'source' or a 'url'."
@@ -249,9 +250,10 @@ def _neighbours(store: Store, vectors: Vectors) -> list[tuple[int, int]]:
     with store.read() as connection:
         known = derived.neighbours(connection)
     rare.refresh(store)
-    changed = candidates.update_neighbours(
-        vectors.ids, vectors.owner, vectors.rows, known, text_of=vectors.texts
-    )
+    # On this grid sums of products are exact in single precision: a cosine is the same in whatever block it
+    # is computed, ties are ties, and lists do not depend on what was there when they were made.
+    rows = np.round(vectors.rows * _GRID) / _GRID
+    changed = candidates.update_neighbours(vectors.ids, vectors.owner, rows, known, text_of=vectors.texts)
     with store.write() as connection:
         derived.put_neighbours(connection, changed)
     near = candidates.candidate_pairs(candidates.merged(known, changed, vectors.ids.tolist()))
