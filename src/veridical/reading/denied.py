@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 
 from veridical.nli.align import sentence_spans
-from veridical.nli.lexicon import CLAUSE_END, DENIED_NEXT
+from veridical.nli.lexicon import CLAUSE_END, DENIED_NEXT, stem
 from veridical.reading.base import ReadAnswer, Reading
 
 #: How much of an answer's probability a cue takes away: that it is not so, or that it is beside the point.
@@ -35,6 +37,7 @@ _CONCEDED = re.compile(
 )
 _IN_CONTRAST = re.compile(r"\A\W*(?:in\s+contrast|by\s+contrast|on\s+the\s+other\s+hand|conversely)\b", re.I)
 _NEGATED = re.compile(r"\b(?:not|never|cannot|except)\b|n['’]t\b", re.IGNORECASE)
+_TOKEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)*")
 _COMMA = re.compile(r",(?!\d)")
 
 
@@ -68,6 +71,23 @@ def denial(text: str, start: int, end: int, *, question: str = "") -> float:
                 return DENIED
             return SET_ASIDE if any(_mostly_in(a, b, scope) for scope in aside) else 0.0
     return 0.0
+
+
+@lru_cache(maxsize=32_768)
+def word_denials(sentence: str) -> Mapping[str, float]:
+    """How far a sentence denies its words: each word's stem, and the least denial of its mentions."""
+    denied, aside = _scopes(sentence)
+    found: dict[str, float] = {}
+    for match in _TOKEN.finditer(sentence):
+        word = stem(match[0].lower().removesuffix("'s").removesuffix("’s"))
+        start, end = match.span()
+        level = 0.0
+        if any(_mostly_in(start, end, scope) for scope in denied) or _SAID_NOT_SO.match(sentence, end):
+            level = DENIED
+        elif any(_mostly_in(start, end, scope) for scope in aside):
+            level = SET_ASIDE
+        found[word] = min(level, found.get(word, 1.0))
+    return MappingProxyType(found)
 
 
 def undenied(text: str, reading: Reading, *, question: str = "") -> Reading:
