@@ -440,11 +440,11 @@ class RankedPassage(Record):
 class RelationEvidence(Record):
     """One piece of evidence on how two documents stand to each other; all spans lie in the documents.
 
-    ``origin`` says what it rests on: ``inference`` between two sentences by the NLI model ``backend``, or what
-    the reader ``backend`` found both to answer to ``question``, which was ``asked`` or ``made`` of a sentence
-    of the document ``made_of``. ``weight`` in [0, 1] is the probability of inference; for answers, by how much
-    one kind outweighs the other. ``head_values`` and ``tail_values`` are what clashes, or what agrees: the
-    two answers, or the numbers, dates, names and words in which the sentences differ.
+    ``origin`` says what it rests on: ``inference`` between two sentences by the NLI model ``backend``, or
+    what the reader ``backend`` found both to answer to ``question``, which was ``asked`` or ``made`` of a
+    sentence of the document ``made_of``. ``weight`` in [0, 1] is the probability of inference; for answers,
+    by how much one kind outweighs the other. ``head_values`` and ``tail_values`` are what clashes, or what
+    agrees: the two answers, or the numbers, dates, names and words in which the sentences differ.
     """
 
     kind: RelationKind
