@@ -58,7 +58,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             v.ingest("docs", "handbook", "news.jsonl")
             v.build()
             for _ in range(3):
-                v.ask("Which port does the VPN use?")
+                v.ask("Which port does the VPN use?", always_answer=True)
     return tmp_path
 
 
