@@ -1,6 +1,6 @@
 """Fit how two readings of one question are compared, and write reading/compare.json.
 
-    python training/relations.py DATA_DIR [--questions 260] [--seed 0] [--out PATH] [--work FOLDER]
+    python training/relations.py DATA_DIR [--questions 700] [--seed 0] [--out PATH] [--work FOLDER]
 
 DATA_DIR/reading/*.jsonl holds annotated questions on passages. Only passages that the reader was not trained
 on are used. For each question pairs are made whose relation is known: its own passage, and similar passages
@@ -10,8 +10,9 @@ own passage's sentence, word for word but for the answer. Two that say A, or B, 
 contradicts B, and with a passage that does not answer there is neither.
 
 The shipped reader reads all passages, and a logistic curve with three outcomes is fitted to what
-`veridical.reading.compare.evidence` makes of its answers, with the classes weighed as they are met among the
-passages that are nearest to one question. Figures are printed for pairs of passages left out of the fit.
+`veridical.reading.compare.evidence` makes of its answers. It is fitted with equal weight on what is something
+and what is neither, and then stated for the shares that are met among the passages nearest to one question.
+Figures are printed for pairs of passages left out of the fit.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ from veridical.reading.squad import (
 from veridical.settings import Settings
 
 CLASSES = ("support", "contradiction", "neither")
+FIT_SHARES = (0.25, 0.25, 0.5)
 SHARES = (0.1, 0.1, 0.8)
 """Of the classes among pairs of the ten passages nearest to a question that is under dispute."""
 RIDGE = 1e-3
@@ -202,14 +204,14 @@ def table(pairs: Sequence[Made], readings: Sequence[Reading], names: Sequence[st
     return rows
 
 
-def class_weights(labels: np.ndarray) -> np.ndarray:
-    """Weights by which the classes have their ``SHARES``; they sum to one."""
+def class_weights(labels: np.ndarray, shares: Sequence[float]) -> np.ndarray:
+    """Weights by which the classes have these shares; they sum to one."""
     counts = np.bincount(labels, minlength=len(CLASSES))
-    return (np.array(SHARES) / counts)[labels]
+    return (np.array(shares) / counts)[labels]
 
 
-def fit(rows: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Least weighted log-loss with a ridge on standardised weights.
+def fit(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Least weighted log-loss with a ridge on standardised weights, stated for ``SHARES`` (Bayes).
 
     Returns
     -------
@@ -218,7 +220,7 @@ def fit(rows: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray
     """
     mean, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     inputs = np.column_stack([np.ones(len(rows)), (rows - mean) / spread])
-    shares = weights / weights.sum()
+    shares = class_weights(labels, FIT_SHARES)
     target = np.eye(len(CLASSES))[labels]
 
     def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
@@ -231,6 +233,8 @@ def fit(rows: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray
 
     model = minimize(loss, np.zeros(2 * inputs.shape[1]), jac=True, method="L-BFGS-B").x.reshape(2, -1)
     bias = model[:, 0] - (model[:, 1:] * mean / spread).sum(axis=1)
+    odds = np.log(np.array(SHARES) / np.array(FIT_SHARES))
+    bias += odds[:2] - odds[2]
     return np.column_stack([bias, model[:, 1:] / spread])
 
 
@@ -244,18 +248,19 @@ def softmax(inputs: np.ndarray, model: np.ndarray) -> np.ndarray:
 def cross_fitted(rows: np.ndarray, labels: np.ndarray, groups: Sequence[str]) -> np.ndarray:
     """Probabilities of each pair by models that saw no pair of its passage."""
     fold = np.array([zlib.crc32(group.encode()) % FOLDS for group in groups])
-    usable, weights = ~np.isnan(rows[:, 0]), class_weights(labels)
+    usable = ~np.isnan(rows[:, 0])
     found = np.tile([0.0, 0.0, 1.0], (len(rows), 1))
     for number in range(FOLDS):
         seen, new = usable & (fold != number), usable & (fold == number)
-        model = fit(rows[seen], labels[seen], weights[seen])
+        model = fit(rows[seen], labels[seen])
         found[new] = softmax(np.column_stack([np.ones(new.sum()), rows[new]]), model)
     return found
 
 
 def figures(found: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     """How well the classes are told apart, at the classes' shares."""
-    weights, ratio = class_weights(labels), np.log(found[:, 1] + 1e-9) - np.log(found[:, 0] + 1e-9)
+    weights = class_weights(labels, SHARES)
+    ratio = np.log(found[:, 1] + 1e-9) - np.log(found[:, 0] + 1e-9)
     out = {"auc": auc(ratio[labels == 0], ratio[labels == 1])}
     chosen = found.argmax(axis=1)
     for place, name in enumerate(CLASSES[:2]):
@@ -277,7 +282,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path)
-    parser.add_argument("--questions", type=int, default=260, help="of each file")
+    parser.add_argument("--questions", type=int, default=700, help="of each file")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--work", type=Path, default=platformdirs.user_cache_path("veridical") / "bench")
@@ -296,7 +301,7 @@ def main() -> int:
         rows = table(made, readings, names)
         held_out = figures(cross_fitted(rows, labels, [pair.group for pair in made]), labels)
         usable = ~np.isnan(rows[:, 0])
-        model = curve(fit(rows[usable], labels[usable], class_weights(labels)[usable]), names)
+        model = curve(fit(rows[usable], labels[usable]), names)
         print(name, held_out)
         out[name] = {"support": model.support, "contradiction": model.contradiction, "held_out": held_out}
     args.out.write_text(json.dumps(out, indent=2) + "\n", encoding="utf-8")

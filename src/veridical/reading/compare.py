@@ -17,11 +17,11 @@ from veridical.reading.denied import undenied, word_denials
 from veridical.types import Record
 
 #: Changes whenever the same two readings may be judged differently, so that stored verdicts are made again.
-COMPARE_VERSION = "mentions-1"
+COMPARE_VERSION = "mentions-2"
 
 #: What a verdict is made of, see ``evidence``; without the passages only the first ones are known.
 FROM_READINGS = ("differ", "odds", "both", "answered_low", "answered_high")
-FROM_PASSAGES = ("named_low", "named_high", "denied_low", "denied_high")
+FROM_PASSAGES = ("named", "denied")
 
 _LITTLE = 0.001
 _SMOOTH = 0.02
@@ -103,9 +103,9 @@ def evidence(
     dict
         ``differ`` (d - s) / (d + s), in [-1, 1]; ``odds`` log(d / s), smoothed; ``answered_low`` and
         ``answered_high``, the smaller and the larger 1 - P(no answer), and ``both``, their product; with
-        texts also ``named_low`` and ``named_high``, how much of what one passage answers is said in one
-        sentence of the other, and ``denied_low`` and ``denied_high``, how much of it is denied there. All but
-        the first two in [0, 1]. Nothing depends on which passage is which.
+        texts also ``named``, how much of what one passage answers is said in one sentence of the other, and
+        ``denied``, how much of it is denied there, the larger of both ways. All but the first two in [0, 1].
+        Nothing depends on which passage is which.
     """
     same = differ = 0.0
     for ours in left.answers:
@@ -124,8 +124,7 @@ def evidence(
     }
     if texts is not None:
         ways = _named(question, left, texts[1]), _named(question, right, texts[0])
-        for place, name in enumerate(("named", "denied")):
-            found[f"{name}_low"], found[f"{name}_high"] = sorted(way[place] for way in ways)
+        found["named"], found["denied"] = (max(way[place] for way in ways) for place in (0, 1))
     return found
 
 
