@@ -25,6 +25,7 @@ from veridical.pipeline.boarding import (
     read_board,
     why_no_answer,
 )
+from veridical.pipeline.models import Models
 from veridical.pipeline.progress import Stages
 from veridical.pipeline.ranking import Ranked, rank
 from veridical.pipeline.retrieval import POOL, Pool, Retriever, RetrieverName
@@ -104,6 +105,34 @@ class Means:
     llm: LLM | None = None
     embedded: bool = False
     reader: Callable[[], Reader] | None = None
+
+    @classmethod
+    def of(
+        cls, generator: str, *, own: LLM | None, models: Models, reader: Callable[[], Reader] | None
+    ) -> Means:
+        """Choose among what there is: the language model given, else the one that the settings name.
+
+        Raises
+        ------
+        InputError
+            There is no such generator, or what it needs is not there.
+        """
+        chosen = next((name for name in GENERATORS if name == generator), None)
+        if chosen is None:
+            raise InputError(f"{generator!r} is no generator.", "There are: " + ", ".join(GENERATORS))
+        if chosen == "reader" and reader is None:
+            raise InputError(
+                "Generator 'reader' answers from passages that were read, and nothing is to be read.",
+                "Leave out --no-read (read=False) and method trustprop, or use another generator.",
+            )
+        llm = None if chosen in ("extractive", "reader") else own or models.llm()
+        if llm is None and chosen == "llm":
+            raise InputError(
+                "No language model is configured.",
+                "Set VERIDICAL_LLM_BASE_URL and VERIDICAL_LLM_MODEL, or: pip install 'veridical[local]'",
+            )
+        embedded = own is None and not models.settings.llm_base_url
+        return cls(chosen, llm, embedded, reader)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 from veridical.corpus.readers.base import clean_line
 from veridical.errors import InputError
@@ -24,6 +23,7 @@ from veridical.pipeline import (
     checking,
     explaining,
     ingesting,
+    judging,
     query_log,
     relating,
     reranking,
@@ -53,7 +53,6 @@ DEFAULTS = {
     "reader": "embedded",
     "made_questions": "4",
 }
-Judgement = Literal["good", "bad"] | float
 
 
 class Veridical:
@@ -321,7 +320,13 @@ class Veridical:
     # --- feedback ---
 
     def feedback(
-        self, ref: str, value: Judgement, *, by: str | None = None, note: str = "", weight: float = 1.0
+        self,
+        ref: str,
+        value: judging.Judgement,
+        *,
+        by: str | None = None,
+        note: str = "",
+        weight: float = 1.0,
     ) -> FeedbackReport:
         """Judge a document, or an answer or candidate answer and so those behind it. Trust moves at once.
 
@@ -335,16 +340,12 @@ class Veridical:
         by
             Who judges; by default the user of this process.
         """
-        if isinstance(value, str):
-            if value not in ("good", "bad"):
-                raise InputError(f"{value!r} is no judgement.", "Say good, bad, or a number from 0 to 1.")
-            value = 1.0 if value == "good" else 0.0
-        who = by or _user()
-        return self._revise(lambda c: record.add(c, ref, value, by=who, note=note, weight=weight))
+        method = self._method(None)
+        return judging.judge(self.store, method, ref, value, by=by, note=note, weight=weight)
 
     def undo_feedback(self, ref: str) -> FeedbackReport:
         """Take back one item (``f3``) or all on an answer (``a1``) or candidate (``a1.2``); trust follows."""
-        return self._revise(lambda connection: record.undo(connection, ref))
+        return judging.revise(self.store, self._method(None), lambda c: record.undo(c, ref))
 
     def list_feedback(self) -> list[Feedback]:
         """All feedback, oldest first, each with whether it counts."""
@@ -357,26 +358,7 @@ class Veridical:
 
     def import_feedback(self, lines: Iterable[str], *, where: str = "input") -> FeedbackReport:
         """Add exported feedback; what is known already is left alone."""
-        counts: list[tuple[int, int]] = []
-
-        def add(connection: Any) -> list[Feedback]:
-            before = {item.id for item in record.every(connection)}
-            counts.append(record.import_lines(connection, lines, where=where))
-            return [item for item in record.every(connection) if item.id not in before]
-
-        return self._revise(add)
-
-    def _revise(self, change: Callable[[Any], list[Feedback]]) -> FeedbackReport:
-        method = self._method(None)
-        with self.store.write() as connection:
-            recorded = change(connection)
-            if not values.state(connection, "built"):
-                notes = ("It counts from the first 'veridical build' on.", *record.not_counted(recorded))
-                return FeedbackReport(tuple(recorded), (), 0, False, notes)
-            believed = beliefs.update_all(connection, method)
-        state = believed.state
-        notes = (*record.not_counted(recorded), *state.notes)
-        return FeedbackReport(tuple(recorded), believed.changes, believed.n_moved, state.calibrated, notes)
+        return judging.import_lines(self.store, self._method(None), lines, where=where)
 
     # --- questions ---
 
@@ -438,10 +420,10 @@ class Veridical:
         )
         chosen = self._believing(method)
         reads = read and chosen.name != "trustprop"  # whose prompt and answers are the paper's
-        means = asking.Means(
-            generator=generator,
-            llm=self._generator(generator, reads=reads),
-            embedded=self._llm is None and not self.models.settings.llm_base_url,
+        means = asking.Means.of(
+            generator,
+            own=self._llm,
+            models=self.models,
             reader=self._reader if reads else None,
         )
         return asking.ask(self.store, self._retriever, chosen, asked, means)
@@ -452,24 +434,6 @@ class Veridical:
         if name not in self._readers:
             self._readers[name] = self.models.reader(name)
         return self._readers[name]
-
-    def _generator(self, generator: str, *, reads: bool) -> LLM | None:
-        if generator not in asking.GENERATORS:
-            raise InputError(f"{generator!r} is no generator.", "There are: " + ", ".join(asking.GENERATORS))
-        if generator == "reader" and not reads:
-            raise InputError(
-                "Generator 'reader' answers from passages that were read, and nothing is to be read.",
-                "Leave out --no-read (read=False) and method trustprop, or use another generator.",
-            )
-        if generator in ("extractive", "reader"):
-            return None
-        llm = self._llm or self.models.llm()
-        if llm is None and generator == "llm":
-            raise InputError(
-                "No language model is configured.",
-                "Set VERIDICAL_LLM_BASE_URL and VERIDICAL_LLM_MODEL, or: pip install 'veridical[local]'",
-            )
-        return llm
 
     def rerank(
         self,
@@ -523,10 +487,3 @@ class Veridical:
             building.drop_gone_vectors(store)
             self._refresh_beliefs()
         return report
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):  # a container without a user database
-        return "anonymous"
