@@ -252,7 +252,7 @@ def _neighbours(store: Store, vectors: Vectors) -> list[tuple[int, int]]:
     rare.refresh(store)
     # On this grid sums of products are exact in single precision: a cosine is the same in whatever block it
     # is computed, ties are ties, and lists do not depend on what was there when they were made.
-    rows = np.round(vectors.rows * _GRID) / _GRID
+    rows = np.asarray(np.round(vectors.rows * _GRID) / _GRID, dtype=np.float32)
     changed = candidates.update_neighbours(vectors.ids, vectors.owner, rows, known, text_of=vectors.texts)
     with store.write() as connection:
         derived.put_neighbours(connection, changed)
