@@ -442,9 +442,9 @@ class RelationEvidence(Record):
 
     ``origin`` says what it rests on: ``inference`` between two sentences by the NLI model ``backend``, or
     what the reader ``backend`` found both to answer to ``question``, which was ``asked`` or ``made`` of a
-    sentence of the document ``made_of``. ``weight`` in [0, 1] is the probability of inference; for answers,
-    by how much one kind outweighs the other. ``head_values`` and ``tail_values`` are what clashes, or what
-    agrees: the two answers, or the numbers, dates, names and words in which the sentences differ.
+    sentence of the document ``made_of``. ``weight`` in [0, 1] is how probable that makes ``kind``.
+    ``head_values`` and ``tail_values`` are what clashes, or what agrees: the two answers, or the numbers,
+    dates, names and words in which the sentences differ.
     """
 
     kind: RelationKind

@@ -235,11 +235,11 @@ def answered(store: Store) -> dict[tuple[int, int], bool]:
     return {(ids[head], ids[tail]): bool(by) for head, tail, by in rows}
 
 
-def test_what_both_answer_makes_a_relation_by_what_outweighs(store: Store) -> None:
+def test_what_both_answer_makes_a_relation_of_the_kind_that_is_likelier(store: Store) -> None:
     a, b, c, d = (put(store, key, f"Text {key}.")[0] for key in "abcd")
-    answer(store, (a, b, 0.1, 0.7), (a, c, 0.6, 0.2), (a, d, 0.3, 0.28))
-    assert edges(store) == [(1, 2, -1, 0.6), (1, 3, 1, 0.4)]
-    assert answered(store) == {(1, 2): True, (1, 3): True}
+    answer(store, (a, b, 0.1, 0.7), (a, c, 0.6, 0.2), (a, d, 0.04, 0.04), (b, c, 0.3, 0.3))
+    assert edges(store) == [(1, 2, -1, 0.7), (1, 3, 1, 0.6), (2, 3, 1, 0.3)]
+    assert answered(store) == {(1, 2): True, (1, 3): True, (2, 3): True}
 
 
 def test_an_answer_is_worth_more_than_an_inference(store: Store) -> None:

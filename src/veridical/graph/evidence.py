@@ -25,8 +25,10 @@ WORTH = {"inference": 0.5, "answers": 1.0}
 
 Stated, not fitted, after how far each can tell contradiction from support: with inference a random pair of
 each is put in the right order in 55 to 61 of 100 cases, with a reader's answers in 71 to 74."""
-SURE = 0.3
-"""Answers that say less count in the trust problem, by their weight, but are not shown as a contradiction."""
+SURE = 0.4
+"""Answers that are less sure count in the trust problem, by their weight, but are not shown as a relation.
+
+Two readings that are each sure of another number make a contradiction of about 0.5."""
 
 Basis = Literal["inference", "answers"]
 
@@ -35,10 +37,9 @@ Basis = Literal["inference", "answers"]
 class Item:
     """One piece of evidence on two passages, ``low < high`` by id.
 
-    ``sign`` is +1 for support and -1 for contradiction, ``weight`` in [0, 1]: the probability of inference,
-    for answers by how much the one outweighs the other. ``places`` are offsets into the two passages, those
-    of the sentences that decided it, or of the two answers. ``asker`` is the passage that a question was made
-    of, 0 where none is.
+    ``sign`` is +1 for support and -1 for contradiction, ``weight`` in [0, 1] its probability. ``places`` are
+    offsets into the two passages, those of the sentences that decided it, or of the two answers. ``asker`` is
+    the passage that a question was made of, 0 where none is.
     """
 
     low: int
@@ -80,10 +81,10 @@ def of_judgement(judgement: Judgement, model: str = "") -> Item | None:
 
 def of_question(pair: QuestionPair) -> Item | None:
     """Read what two passages answered; ``None`` where that says nothing."""
-    weight = abs(pair.support - pair.contradiction)
-    if weight < LEAST_SAID:
+    if not pair.says_something:
         return None
-    sign = 1 if pair.support > pair.contradiction else -1
+    weight = max(pair.support, pair.contradiction)
+    sign = 1 if pair.support >= pair.contradiction else -1
     places = (
         pair.low_answer_start,
         pair.low_answer_end,
@@ -153,14 +154,9 @@ def rows_of(
     heads: IntArray, tails: IntArray, support: FloatArray, contradiction: FloatArray, *, answered: bool
 ) -> Rows:
     """Bring probabilities of one kind of evidence, shape (e,) each, to the form of `Item`."""
-    if answered:
-        weights = np.abs(support - contradiction)
-        keep = weights >= LEAST_SAID
-        signs = np.where(support > contradiction, 1, -1)
-    else:
-        weights = np.maximum(support, contradiction)
-        keep = weights > 1.0 - support - contradiction
-        signs = np.where(support >= contradiction, 1, -1)
+    weights = np.maximum(support, contradiction)
+    signs = np.where(support >= contradiction, 1, -1)
+    keep = weights >= LEAST_SAID if answered else weights > 1.0 - support - contradiction
     return Rows(
         np.minimum(heads, tails)[keep],
         np.maximum(heads, tails)[keep],

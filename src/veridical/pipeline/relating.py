@@ -15,6 +15,7 @@ from veridical.graph.evidence import SURE, WORTH, Item
 from veridical.methods.base import Method
 from veridical.nli.clashes import clashes
 from veridical.stores import Store, derived, documents, schema, values
+from veridical.stores.questions import LEAST_SAID
 from veridical.types import Document, RelationEvidence, RelationKind, RelationView, Span
 
 KINDS = {
@@ -96,16 +97,19 @@ def _clashing(connection: sa.Connection, source: str | None) -> Iterator[tuple[i
     """Pairs of documents with evidence of a contradiction, what is worth most first, a page at a time."""
     judged, asked = schema.judgements, schema.question_pairs
     neutral = 1.0 - judged.c.entailment - judged.c.contradiction
-    outweighs = asked.c.contradiction - asked.c.support
     rows = sa.union_all(
         sa.select(
             judged.c.low_passage,
             judged.c.high_passage,
             (WORTH["inference"] * judged.c.contradiction).label("worth"),
+            sa.literal(1).label("sure"),
         ).where(judged.c.contradiction > judged.c.entailment, judged.c.contradiction > neutral),
         sa.select(
-            asked.c.low_passage, asked.c.high_passage, (WORTH["answers"] * outweighs).label("worth")
-        ).where(outweighs >= SURE),
+            asked.c.low_passage,
+            asked.c.high_passage,
+            (WORTH["answers"] * asked.c.contradiction).label("worth"),
+            sa.case((asked.c.contradiction >= SURE, 1), else_=0).label("sure"),
+        ).where(asked.c.contradiction > asked.c.support, asked.c.contradiction >= LEAST_SAID),
     ).subquery()
     low, high = schema.passages.alias(), schema.passages.alias()
     one, other = schema.documents.alias(), schema.documents.alias()
@@ -121,6 +125,7 @@ def _clashing(connection: sa.Connection, source: str | None) -> Iterator[tuple[i
         .join(other, other.c.id == high.c.document_id)
         .where(one.c.text_hash != other.c.text_hash)
         .group_by(first, second)
+        .having(sa.func.max(rows.c.sure) == 1)
         .order_by(worth.desc(), first, second)
     )
     if source is not None:
