@@ -127,7 +127,7 @@ def test_passages_of_different_documents_agree_or_clash_by_what_they_answer() ->
     assert [(pair.low_passage, pair.high_passage) for pair in found] == [(1, 2), (1, 3), (2, 3)]
     agree, clash, _ = found
     assert agree.support > 0.5 > agree.contradiction
-    assert clash.contradiction > 0.5 > clash.support
+    assert clash.contradiction > 2 * clash.support
     assert (agree.question_id, agree.question, agree.origin, agree.reader) == (7, "Which port?", "asked", "r")
     places = (agree.low_answer_start, agree.low_answer_end, agree.high_answer_start, agree.high_answer_end)
     assert places == (3, 6, 9, 12)
@@ -137,6 +137,16 @@ def test_passages_of_one_document_are_not_compared() -> None:
     readings = {1: answer("443"), 2: answer("8080"), 3: answer("443")}
     found = pairs_of(7, "Which port?", readings, {1: 1, 2: 1, 3: 2}, reader="r")
     assert [(pair.low_passage, pair.high_passage) for pair in found] == [(1, 3), (2, 3)]
+
+
+def test_with_the_passages_an_answer_that_is_only_denied_counts_for_less() -> None:
+    text = "The port is 8080, not 443."
+    denies = Reading((ReadAnswer("443", 22, 25, 0.5), ReadAnswer("8080", 12, 16, 0.4)), 0.1)
+    texts, readings = {1: text, 2: "It is the port 443."}, {1: denies, 2: answer("443", start=15)}
+    (without,) = pairs_of(7, "Which port?", readings, {1: 1, 2: 2}, reader="r")
+    (with_texts,) = pairs_of(7, "Which port?", readings, {1: 1, 2: 2}, reader="r", texts=texts)
+    assert with_texts.contradiction > without.contradiction
+    assert with_texts.contradiction > with_texts.support
 
 
 def test_what_hardly_answers_is_left_out() -> None:

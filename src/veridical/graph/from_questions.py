@@ -16,14 +16,14 @@ import numpy.typing as npt
 from veridical.index.dense import top_rows
 from veridical.reading.base import ReadAnswer, Reading
 from veridical.reading.compare import COMPARE_VERSION, compare_readings
-from veridical.stores.questions import QuestionPair
+from veridical.stores.questions import LEAST_SAID, QuestionPair
 from veridical.stores.readings import StoredReading
 
 POOL_SIZE = 10
 """How many passages, those with the largest cosines, are asked a question."""
 MIN_SIMILARITY = 0.3
 """What is further from a question than this cosine is not asked."""
-VERSION = f"{COMPARE_VERSION}/1"
+VERSION = f"{COMPARE_VERSION}/2"
 """Changes whenever the same readings may give other pairs."""
 _BLOCK_CELLS = 16_000_000  # cosines held at a time: 128 MB
 _BLOCK_ROWS = 20_000  # passages turned into doubles at a time: 61 MB
@@ -114,6 +114,7 @@ def pairs_of(
     document_of: Mapping[int, int],
     *,
     reader: str,
+    texts: Mapping[int, str] | None = None,
     new: Collection[int] | None = None,
 ) -> list[QuestionPair]:
     """Compare what the passages of a pool answer, each with each of another document.
@@ -126,6 +127,8 @@ def pairs_of(
         Passage id to document id.
     reader
         Name of the reader.
+    texts
+        Passage id to text. With them it counts what a passage denies, and what it says of the other's answer.
     new
         Only pairs with one of these passages.
 
@@ -138,9 +141,10 @@ def pairs_of(
     for low, high in combinations(sorted(readings), 2):
         if document_of[low] == document_of[high] or not (new is None or low in new or high in new):
             continue
-        if not readings[low].answers or not readings[high].answers:
+        if (1.0 - readings[low].no_answer) * (1.0 - readings[high].no_answer) < LEAST_SAID:
             continue  # as a passage that does not answer says nothing of others
-        verdict = compare_readings(question, readings[low], readings[high])
+        both = None if texts is None else (texts[low], texts[high])
+        verdict = compare_readings(question, readings[low], readings[high], texts=both)
         pair = QuestionPair(
             low,
             high,

@@ -8,7 +8,7 @@ corpus touches only the documents that it is near to.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from veridical.graph.askable import (
@@ -25,11 +25,11 @@ from veridical.nli.align import sentence_spans
 from veridical.nli.values import facts_of
 from veridical.reading.agree import SAME, agreement
 from veridical.reading.base import ReadAnswer, Reading
-from veridical.reading.compare import COMPARE_VERSION, Verdict, compare_readings
+from veridical.reading.compare import Verdict
 from veridical.reading.denied import denial, undenied
 from veridical.types import Span
 
-VERSION = f"{COMPARE_VERSION}/1"
+VERSION = "1"
 """Changes whenever other questions would be made, or the same readings could give other verdicts."""
 RELIANCE: Mapping[Kind, float] = {"date": 0.9, "number": 0.7, "name": 0.7}
 """How often a clash that such a question finds is one, see ``benchmarks/made_questions.py``."""
@@ -58,11 +58,6 @@ class MadeQuestion:
     window: Span
     fit: float
 
-    def own_reading(self) -> Reading:
-        """What the asking passage answers, as a reader would put it that is sure of it."""
-        answer = self.answer
-        return Reading((ReadAnswer(answer.text, answer.start, answer.end, 1.0),), 0.0)
-
     def in_passage(self, reading: Reading) -> Reading:
         """A reading of the window, with offsets into the passage, and only of what can answer.
 
@@ -80,21 +75,27 @@ class MadeQuestion:
     def verdict(self, reading: Reading) -> Verdict:
         """How the two passages stand to each other, the asking one on the left.
 
+        With p the probabilities of what can answer and a the agreement of each with the asking passage's
+        answer, support is ``r sum p a`` and contradiction ``r sum p (1 - a)``, where r is how far questions
+        of the kind are to be relied on. Where the window says the asking passage's answer, too, though maybe
+        of something else, there is no contradiction.
+
         Parameters
         ----------
         reading
             What the window answers, read on its own.
-
-        Returns
-        -------
-        Verdict
-            Taken down to how far questions of this kind are to be relied on. Where the window says the asking
-            passage's answer, too, though maybe of something else, there is no contradiction.
         """
-        found = compare_readings(self.question, self.own_reading(), self.in_passage(reading))
+        said = self.in_passage(reading).answers
+        agreed = [agreement(self.answer.text, answer.text, question=self.question) for answer in said]
+        weights = [(p.probability * a, p.probability * (1.0 - a)) for p, a in zip(said, agreed, strict=True)]
+        support, contradiction = (sum(pair[side] for pair in weights) for side in (0, 1))
+        if self._says_the_same():
+            contradiction = 0.0
+        side = 0 if support >= contradiction else 1
+        heard = max(zip(weights, said, strict=True), key=lambda item: item[0][side])[1] if said else None
+        own = ReadAnswer(self.answer.text, self.answer.start, self.answer.end, 1.0)
         reliance = RELIANCE[self.kind]
-        contradiction = 0.0 if self._says_the_same() else found.contradiction
-        return replace(found, support=reliance * found.support, contradiction=reliance * contradiction)
+        return Verdict(reliance * support, reliance * contradiction, own, heard)
 
     def _says_the_same(self) -> bool:
         own, window = self.answer.text, self.window.text

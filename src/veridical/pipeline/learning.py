@@ -16,7 +16,6 @@ from veridical.index.encoder import Float32Array, TextEncoder
 from veridical.pipeline import beliefs
 from veridical.pipeline.progress import Stages
 from veridical.reading.base import Reader, Reading
-from veridical.reading.denied import undenied
 from veridical.stores import Store, documents, questions, readings, schema, values
 
 ENCODE_BATCH = 256
@@ -104,18 +103,14 @@ def _compare(
     stored = readings.readings(connection, reader, sorted(texts))
     passages = documents.passages_by_ids(connection, sorted({reading.passage_id for reading in stored}))
     owner = {i: passage.document_id for i, passage in passages.items()}
+    said = {i: passage.text for i, passage in passages.items()}
     fresh: dict[int, set[int]] = {}
     for question_id, passage_id in new or ():
         fresh.setdefault(question_id, set()).add(passage_id)
     for question_id, group in groupby(stored, key=lambda reading: reading.question_id):
         text, only = texts[question_id], None if new is None else fresh.get(question_id, set())
-        found = {
-            item.passage_id: undenied(
-                passages[item.passage_id].text, from_questions.from_store(item), question=text
-            )
-            for item in group
-        }
-        pairs = from_questions.pairs_of(question_id, text, found, owner, reader=reader, new=only)
+        found = {item.passage_id: from_questions.from_store(item) for item in group}
+        pairs = from_questions.pairs_of(question_id, text, found, owner, reader=reader, texts=said, new=only)
         questions.put_pairs(connection, pairs)
 
 
