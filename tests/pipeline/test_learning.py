@@ -384,6 +384,21 @@ def test_the_budget_bounds_what_is_asked_and_none_is_asked_for_nothing(bridges: 
         assert questions.n_pairs(connection) == 0
 
 
+def test_a_reader_that_is_a_language_model_is_asked_nothing_unless_one_says_so(bridges: Veridical) -> None:
+    assert bridges.build(reader="llm").n_made == 0
+    assert bridges.build(reader="llm", made=2).n_made > 0
+    assert bridges.build().n_made > 0
+
+
+def test_an_estimate_says_what_a_language_model_would_be_called_for(bridges: Veridical) -> None:
+    assert bridges.build(dry_run=True).notes == (
+        "No language model is called and nothing leaves this machine.",
+    )
+    log(bridges, GATEWAY)
+    bridges.models.reader("").name = "llm-x"
+    assert bridges.build(dry_run=True).notes == ("Up to 4 readings are calls of a language model.",)
+
+
 def test_an_estimate_says_how_many_would_be_asked_at_most(open_kb: Open, bridges: Veridical) -> None:
     assert bridges.build(dry_run=True).n_made == 0
     fresh = open_kb("fresh")

@@ -30,6 +30,7 @@ from veridical.types import BuildReport, RelationKind
 
 ENCODE_BATCH = 64
 JUDGE_BATCH = 512
+DEFAULT_MADE = 4
 MAX_MADE = 100
 # Seconds on two cores, measured on 120-word passages; a build replaces them by what it sees itself.
 _SECONDS_PER_PASSAGE = 0.025
@@ -79,6 +80,18 @@ def check_made(value: int | str) -> int:
             f"Give a number from 0 to {MAX_MADE}.",
         )
     return n_made
+
+
+def made_in_force(store: Store, made: int | None, reader: str) -> int:
+    """Return how many questions a document puts to its neighbours.
+
+    As asked, else as set, else ``DEFAULT_MADE``; but none where each is a call of a language model.
+    """
+    with store.read() as connection:
+        chosen = values.setting(connection, "made_questions") if made is None else made
+    if chosen == "":
+        return 0 if reader == "llm" else DEFAULT_MADE
+    return check_made(chosen)
 
 
 def run(store: Store, parts: Parts, stages: Stages) -> BuildReport:
@@ -174,8 +187,19 @@ def estimate(store: Store, parts: Parts, *, n_more_questions: int = 0) -> BuildR
             "made questions": n_made * made_rate,
         },
         estimate_only=True,
-        notes=("No language model is called and nothing leaves this machine.",),
+        notes=_calls(reader.name, n_read + n_made, nli.name, n_pairs),
     )
+
+
+def _calls(reader: str, n_read: int, nli: str, n_pairs: int) -> tuple[str, ...]:
+    """Say what is sent to a language model."""
+    called = [(n_read, "readings", reader), (n_pairs, "judgements", nli)]
+    notes = [f"Up to {n} {what} are calls of a language model." for n, what, name in called if _is_llm(name)]
+    return tuple(notes) or ("No language model is called and nothing leaves this machine.",)
+
+
+def _is_llm(name: str) -> bool:
+    return name.startswith("llm")
 
 
 def _embed(store: Store, encoder: TextEncoder, stages: Stages) -> int:

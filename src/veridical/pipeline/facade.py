@@ -51,7 +51,7 @@ DEFAULTS = {
     "retriever": "hybrid",
     "nli": "features",
     "reader": "embedded",
-    "made_questions": "4",
+    "made_questions": str(building.DEFAULT_MADE),
 }
 
 
@@ -253,7 +253,7 @@ class Veridical:
             self.models.nli(nli or self.setting("nli")),
             self._reader(reader),
             self._method(method),
-            building.check_made(self.setting("made_questions") if made is None else made),
+            building.made_in_force(self.store, made, reader or self.setting("reader")),
         )
         asked = () if questions is None else query_log.read_file(Path(questions))
         if dry_run:
