@@ -93,10 +93,11 @@ def nearest(texts: Float32Array, questions: Float32Array) -> tuple[Pool, ...]:
 def question_relations(exam: Exam) -> Rows:
     """Compare what the nearest passages of each question that is asked answer to it, as a build does."""
     owner = {document: document for document in range(exam.n_documents)}
+    texts = dict(enumerate(exam.corpus.texts))
     pairs = [
         pair
         for number, question in enumerate(exam.questions)
-        for pair in pairs_of(number, question.text, _compared(exam, number), owner, reader="")
+        for pair in pairs_of(number, question.text, _compared(exam, number), owner, reader="", texts=texts)
     ]
     ends = np.array([(pair.low_passage, pair.high_passage) for pair in pairs], dtype=np.int64).reshape(-1, 2)
     said = np.array([(pair.support, pair.contradiction) for pair in pairs], dtype=np.float64).reshape(-1, 2)
