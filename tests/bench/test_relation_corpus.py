@@ -109,7 +109,10 @@ def test_the_results_of_a_corpus_have_precision_recall_and_the_share_of_pairs_ex
     assert by_name["corpus", "pairs examined"] == 7 / corpus.n_pairs
     assert by_name["curve: contradicts, weight at least 0.2", "recall"] == 0.25
     assert by_name["curve: supports, weight at least 0.9", "recall"] == 0.0
-    assert "contradicts recall 0.250" in show(results)
+    text = show(results)
+    assert "made: all pairs of the corpus, strict" in text
+    assert "0.250 [" in text
+    assert "1.00 / 0.25" in text
 
 
 def case(expected: str, family: str = "fakes", name: str = "q") -> Case:

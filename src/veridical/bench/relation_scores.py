@@ -217,22 +217,73 @@ def _curve(
 
 
 def show(found: Sequence[Result]) -> str:
-    """Lay the figures out as text, one line a setting and method."""
+    """Lay the figures out as text, data set by data set."""
     lines: list[str] = []
     for dataset in dict.fromkeys(row.dataset for row in found):
-        own = [row for row in found if row.dataset == dataset]
-        for setting in dict.fromkeys(row.setting for row in own):
-            for method in dict.fromkeys(row.method for row in own if row.setting == setting):
-                cells = [_cell(row) for row in own if row.setting == setting and row.method == method]
-                lines.append(f"{dataset:<13}{setting:<46}{method:<15}" + "  ".join(cells))
+        own = {(r.setting, r.method, r.metric): r for r in found if r.dataset == dataset}
+        methods = list(dict.fromkeys(method for setting, method, _ in own if setting == "pairs"))
+        lines += [f"{dataset}: pairs of one question", f"{'':16}" + _head((*FAMILIES, *_EDGES))]
+        for method in methods:
+            cells = [own.get((family, method, "AUC")) for family in FAMILIES]
+            cells += [own.get(("pairs", method, metric)) for metric in _EDGES]
+            lines.append(f"{method:16}" + "".join(map(_cell, cells)))
+        lines += ["", f"{dataset}: said to contradict / to support", *_kind_lines(own, methods)]
+        runs = list(dict.fromkeys(method for setting, method, _ in own if setting == "corpus"))
+        for title in ("strict", "by label"):
+            lines += ["", f"{dataset}: all pairs of the corpus, {title}", f"{'':16}" + _head(_EDGES)]
+            for method in runs:
+                cells = [own.get((f"corpus, {title}", method, metric)) for metric in _EDGES]
+                examined = own["corpus", method, "pairs examined"]
+                lines.append(
+                    f"{method:16}" + "".join(map(_cell, cells)) + f"{examined.value:9.4f} of pairs examined"
+                )
+        lines += ["", f"{dataset}: answers, edges of at least so much weight (precision / recall)"]
+        lines += _curve_lines(own)
+        lines += [
+            f"{method}: {metric} {row.value:.0f}"
+            for (setting, method, metric), row in own.items()
+            if setting == "speed"
+        ]
         lines.append("")
     return "\n".join(lines)
 
 
-def _cell(row: Result) -> str:
-    if row.metric.startswith("pairs "):
-        value = f"{row.value:.0f}" if row.value > 1 else f"{row.value:.4f}"
-    else:
-        value = "-" if math.isnan(row.value) else f"{row.value:.3f}"
-    interval = "" if math.isnan(row.low) else f" [{row.low:.2f},{row.high:.2f}]"
-    return f"{row.metric} {value}{interval} n={row.n}"
+_EDGES = ("contradicts precision", "contradicts recall", "supports precision", "supports recall")
+
+
+def _head(titles: Iterable[str]) -> str:
+    return "".join(f"{title:>23}" for title in titles)
+
+
+def _cell(row: Result | None) -> str:
+    if row is None or math.isnan(row.value):
+        return f"{'-':>23}"
+    return f"{f'{row.value:.3f} [{row.low:.2f},{row.high:.2f}]':>23}"
+
+
+def _kind_lines(own: Mapping[tuple[str, str, str], Result], methods: Sequence[str]) -> list[str]:
+    kinds = list(dict.fromkeys(setting for setting, _, _ in own if setting.startswith("kind: ")))
+    lines = [f"{'':42}{'pairs':>7}" + "".join(f"{method:>16}" for method in methods)]
+    for kind in kinds:
+        pairs = [
+            (own[kind, method, "contradicts"].value, own[kind, method, "supports"].value)
+            for method in methods
+        ]
+        n = own[kind, methods[0], "contradicts"].n
+        cells = "".join(f"{f'{against:.2f} / {support:.2f}':>16}" for against, support in pairs)
+        lines.append(f"{kind.removeprefix('kind: '):42}{n:>7}{cells}")
+    return lines
+
+
+def _curve_lines(own: Mapping[tuple[str, str, str], Result]) -> list[str]:
+    lines = [f"{'':16}" + "".join(f"{least:>14}" for least in THRESHOLDS)]
+    for kind in ("contradicts", "supports"):
+        cells = []
+        for least in THRESHOLDS:
+            at = [
+                own[f"curve: {kind}, weight at least {least}", "answers", m].value
+                for m in ("precision", "recall")
+            ]
+            cells.append(f"{f'{at[0]:.2f} / {at[1]:.2f}':>14}")
+        lines.append(f"{kind:16}" + "".join(cells))
+    return lines
