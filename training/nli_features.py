@@ -26,7 +26,8 @@ import numpy.typing as npt
 from nli_pairs import Pair, answered, composed, contexts, fever_neutrals, neighbours, nli_pairs, substitutions
 from veridical.nli.align import DEFAULT_MAX_PAIRS, best_matches, lexical_similarities, sentence_spans
 from veridical.nli.compare import COSINE, FEATURES, compare
-from veridical.nli.features import SCREEN, comparable, copied, passage_evidence
+from veridical.nli.features import SCREEN
+from veridical.nli.passages import N_EVIDENCE, comparable, denials, passage_evidence, repeats, said_of
 from veridical.nli.values import facts_of
 
 Array = npt.NDArray[np.float32]
@@ -99,7 +100,7 @@ def build(data: Path, seed: int) -> tuple[list[Pair], list[Pair]]:
 
     pairs = nli_pairs(data, rng("pairs"))
     pairs += fever_neutrals(pairs, 4_000, rng("neutrals"))
-    reading = contexts(data, 350, rng("contexts"))
+    reading = contexts(data, 700, rng("contexts"))
     changed = substitutions(reading, rng("substitutions"))
     sentences = [s for pair in pairs if (s := to_sentences(pair)) is not None]
     for passage, before, after, _ in changed:
@@ -240,9 +241,11 @@ def to_onnx(model: Any, n_columns: int, path: Path) -> None:
 def evidence(
     passages: Sequence[Pair], effort: str, lexical: Any, full: Any, vectors: Vectors
 ) -> npt.NDArray[np.float64]:
-    """What the scaling sees of each passage pair under one effort of ``FeatureNLI``, shape (n, 5)."""
+    """What the scaling sees of each passage pair under one effort of ``FeatureNLI``, shape (n, 7)."""
     rows: list[Pair] = []
     owner: list[int] = []
+    copies: list[bool] = []
+    n_denials: list[int] = []
     if effort == "full":
         vectors.add([s.text for p in passages for t in (p.premise, p.hypothesis) for s in sentence_spans(t)])
     for number, pair in enumerate(passages):
@@ -253,9 +256,12 @@ def evidence(
             similar = vectors.rows(left) @ vectors.rows(right).T
         else:
             similar = lexical_similarities(*facts)
-        for i, j in comparable(similar, *facts, DEFAULT_MAX_PAIRS):
+        repeated = repeats(left, right, facts[0])
+        for i, j in comparable(similar, *facts, repeated, DEFAULT_MAX_PAIRS):
             rows.append(Pair(left[i], right[j], pair.label, pair.origin, pair.held_out))
             owner.append(number)
+            copies.append((i, j) in repeated)
+        n_denials.append(denials(said_of(facts[0]), said_of(facts[1])))
     table, _ = features(rows)
     if effort == "full":
         found = full.predict_proba(with_cosines(table, rows, vectors))
@@ -264,15 +270,17 @@ def evidence(
     if effort == "quick":
         again = np.flatnonzero(1 - found[:, 1] >= SCREEN)
         found[again] = full.predict_proba(with_cosines(table[again], [rows[i] for i in again], vectors))
-    copies = copied([row.premise for row in rows], [row.hypothesis for row in rows], table)
     starts = np.searchsorted(np.array(owner), np.arange(len(passages) + 1))
     jaccard = table[:, FEATURES.index("word_jaccard")]
+    same = np.array(copies)
     # Passages with no sentences to compare are neutral without being asked, and carry no evidence.
     spans = [(a, b) for a, b in itertools.pairwise(starts)]
     return np.array(
         [
-            passage_evidence(found[a:b], jaccard[a:b], copies[a:b])[0] if a < b else np.full(5, np.nan)
-            for a, b in spans
+            passage_evidence(found[a:b], jaccard[a:b], same[a:b], n_denials[number])[0]
+            if a < b
+            else np.full(N_EVIDENCE, np.nan)
+            for number, (a, b) in enumerate(spans)
         ]
     )
 

@@ -18,6 +18,7 @@ ALLOWED = {
     "fever": 10_000, "fever-symmetric": 708, "snli": 5_000, "cad-snli": 5_000, "breaking-nli": 2_000,
     "med": 1_500,
 }  # fmt: skip
+LABELS = ("entailment", "neutral", "contradiction")
 READING = ("squadshifts-wiki", "squadshifts-reddit", "squadshifts-reviews")
 
 
@@ -177,6 +178,30 @@ _DENIALS = (
 )
 
 
+#: What a writer says who knows of another answer; {other} and {said} are statements, {wrong} an answer.
+_ARGUED = (
+    "Contrary to the belief that {other}, {said}.",
+    "While many believe that {other}, {said}.",
+    "Although {wrong} is often assumed, {said}.",
+    "It is a myth that {other}; {said}.",
+    "It was long thought that {other}, but {said}.",
+    "The claim that {other} is false, and {said}.",
+    "It is not {wrong}: {said}.",
+    "Despite reports of {wrong}, {said}.",
+)
+
+
+def argued(question: str, answer: str, wrong: str, rng: random.Random) -> str:
+    """State an answer, and half of the time deny another: in its place, or in a clause of its own."""
+    how = rng.random()
+    if how < 0.5:
+        return statement(question, answer, rng)
+    if how < 0.75:
+        return statement(question, rng.choice(_DENIALS).format(wrong=answer, right=wrong), rng)
+    said, other = (statement(question, text, rng).rstrip(".") for text in (answer, wrong))
+    return rng.choice(_ARGUED).format(other=other, said=said, wrong=wrong)
+
+
 def statement(question: str, answer: str, rng: random.Random) -> str:
     """Turn a question and its answer into a statement, good enough for features that look at words."""
     body = _QUESTION_START.sub("", question.strip()).rstrip(" ?.")
@@ -187,8 +212,8 @@ def statement(question: str, answer: str, rng: random.Random) -> str:
 def answered(passages: list[Context], n_each: int, rng: random.Random) -> list[Pair]:
     """State right and wrong answers to questions on a passage, against its sentences.
 
-    The right answer is entailed by the sentence that answers, another of its kind contradicts it (some say
-    so: "B, not A"); to the passage's other sentences either is neutral.
+    The right answer is entailed by the sentence that answers, another of its kind contradicts it; to the
+    passage's other sentences either is neutral. Both deny the other as often: denial alone says nothing.
     """
     pool: dict[str, list[str]] = {}
     for passage in passages:
@@ -208,8 +233,8 @@ def answered(passages: list[Context], n_each: int, rng: random.Random) -> list[P
                 continue
             wrong = rng.choice(others)
             said = {
-                "entailment": statement(question, right, rng),
-                "contradiction": statement(question, _denied(wrong, right, rng), rng),
+                "entailment": argued(question, right, wrong, rng),
+                "contradiction": argued(question, wrong, right, rng),
             }
             held_out = passage.held_out
             found += [
@@ -237,10 +262,6 @@ def _two_denials(question: str, right: str, wrong: str, held_out: bool, rng: ran
     label, (a, b) = rng.choice((("entailment", (wrong, right)), ("contradiction", (right, wrong))))
     second = statement(question, rng.choice((*_DENIALS, "{wrong}")).format(wrong=a, right=b), rng)
     return [Pair(first, second, label, "reading-denied", held_out)]
-
-
-def _denied(wrong: str, right: str, rng: random.Random) -> str:
-    return rng.choice(_DENIALS).format(wrong=wrong, right=right) if rng.random() < 0.3 else wrong
 
 
 def _others(pool: dict[str, list[str]], answer: str, text: str, rng: random.Random) -> list[str]:
@@ -290,6 +311,8 @@ def composed(
             whole = next(c.text for c in reading if pair.premise in c.text)
             text = _insert(texts[rng.choice(near[place[whole]])], pair.hypothesis, whole, rng)
             found.append(Pair(whole, text, pair.label, "passages-answered", pair.held_out))
+    found += planted([row for row in changed if row[0].held_out], rng)
+    found += disputed(reading, near, rng)
     fever = [p for p in pairs if p.origin in {"fever", "fever-neutral"}]
     chosen = rng.sample(fever, min(5_000, len(fever)))
     evidence = [p.premise for p in chosen]
@@ -297,6 +320,49 @@ def composed(
     for i, pair in enumerate(chosen):
         filler = _insert(evidence[rng.choice(near[i])], pair.hypothesis, pair.premise, rng)
         found.append(Pair(pair.premise, filler, pair.label, f"passages-{pair.origin}", pair.held_out))
+    return found
+
+
+def planted(changed: list[tuple[Context, str, str, str]], rng: random.Random) -> list[Pair]:
+    """Repeat much of a passage and add one sentence: with another answer, or of another passage.
+
+    What is added decides: repeating what is true makes nothing true.
+    """
+    found = []
+    for number, (context, before, after, _) in enumerate(changed):
+        sentences = [s.text for s in sentence_spans(context.text)]
+        kept = [s for s in sentences if s != before or rng.random() < 0.5]
+        kept = kept[: rng.randint(1, len(kept))] if kept else sentences
+        other = changed[(number + 1) % len(changed)][1]
+        label, added = rng.choice((("contradiction", after), ("entailment", other)))
+        kept.insert(rng.randint(0, len(kept)), added)
+        found.append(Pair(context.text, " ".join(kept), label, "passages-planted", context.held_out))
+    return found
+
+
+def disputed(reading: list[Context], near: list[list[int]], rng: random.Random) -> list[Pair]:
+    """Argue an answer in several sentences: a right or a wrong one, or one to a neighbour's question."""
+    pool: dict[str, list[str]] = {}
+    for passage in reading:
+        for text, _ in passage.answers:
+            pool.setdefault(answer_type(text) or f"other {min(len(text.split()), 5)}", []).append(text)
+    found = []
+    for passage, others in zip(reading, near, strict=True):
+        if not passage.held_out:
+            continue
+        neighbour = reading[rng.choice(others)]
+        for number in range(min(4, len(passage.questions))):
+            label = ("entailment", "contradiction", "neutral", rng.choice(LABELS))[number]
+            asked = neighbour if label == "neutral" else passage
+            question, right, _ = rng.choice(asked.questions)
+            wrong = _others(pool, right, asked.text, rng)
+            if not wrong or len(right.split()) > 8:
+                continue
+            said, against = (wrong[0], right) if label == "contradiction" else (right, wrong[0])
+            lines = [argued(question, said, against, rng) for _ in range(rng.randint(1, 3))]
+            lines += [s.text for s in sentence_spans(neighbour.text)][:2]
+            rng.shuffle(lines)
+            found.append(Pair(passage.text, " ".join(lines), label, "passages-disputed", passage.held_out))
     return found
 
 

@@ -34,6 +34,12 @@ def test_the_most_similar_pairs_are_kept_in_order_and_once(table, n):
     assert values == sorted(values, reverse=True) and values[0] == table.max()
 
 
+def test_a_sentence_that_both_sides_have_brings_no_partner_but_may_be_one():
+    table = np.array([[1.0, 0.8], [0.3, 0.2]], dtype=np.float32)
+    assert best_matches(table, 9, repeated=[(0, 0)]) == [(0, 1), (1, 0)]
+    assert best_matches(np.ones((1, 1), dtype=np.float32), 9, repeated=[(0, 0)]) == []
+
+
 def test_a_side_without_sentences_has_no_match():
     assert best_matches(np.zeros((0, 3), dtype=np.float32)) == []
 

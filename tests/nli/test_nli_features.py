@@ -9,7 +9,7 @@ import pytest
 
 from veridical.errors import InputError
 from veridical.nli.directions import both_directions
-from veridical.nli.features import FeatureNLI, Scaling, passage_evidence
+from veridical.nli.features import FeatureNLI
 from veridical.testing.nli_contract import PAIRS, TrainedNLIContract
 from veridical.types import NLILabel
 
@@ -152,26 +152,47 @@ def test_a_larger_prior_of_contradiction_raises_its_probability():
     assert high.contradiction > low.contradiction
 
 
-def test_shifting_the_prior_multiplies_the_odds_by_the_ratio_of_the_priors():
-    scaling = Scaling(np.zeros((3, 2)), np.log(np.array([0.1, 0.8, 0.1])), (0.1, 0.8, 0.1))
-    np.testing.assert_allclose(scaling.at_prior((0.3, 0.4, 0.3)).apply(np.zeros(2)), [0.3, 0.4, 0.3])
-    np.testing.assert_allclose(scaling.at_prior(None).apply(np.zeros(2)), [0.1, 0.8, 0.1])
+TRUE = "The Halden bridge was opened in 1932 by the mayor."
+FALSE = "The Halden bridge was opened in 1954 by the mayor."
+AROUND = ("It crosses the Orra.", "It is painted green.", "Ships pass below it.", "Traffic has grown since.")
 
 
-def test_passage_evidence_names_the_strongest_rows_and_carries_their_overlap():
-    probabilities = np.array([[0.2, 0.7, 0.1], [0.5, 0.5, 0.0], [0.0, 0.2, 0.8]])
-    overlaps = np.array([0.1, 0.25, 0.5], dtype=np.float32)
-    evidence, at_e, at_c = passage_evidence(probabilities, overlaps, np.zeros(3, dtype=bool))
-    assert (at_e, at_c) == (1, 2)
-    np.testing.assert_allclose(evidence, [0, np.log(4), 0.25, 0, 0], atol=1e-6)
+@pytest.mark.parametrize(
+    "plant",
+    [
+        f"{TRUE} {FALSE}",
+        f"{FALSE} {TRUE}",
+        " ".join([*AROUND, TRUE, FALSE]),
+        " ".join([*AROUND, FALSE]),
+    ],
+)
+def test_repeating_what_is_true_does_not_cover_what_is_false(plant):
+    result = both_directions(FeatureNLI(), [(" ".join([TRUE, *AROUND]), plant)])[0]
+    assert result.label is NLILabel.CONTRADICTION
+    assert "1932" in result.premise_span.text and "1954" in result.hypothesis_span.text
 
 
-def test_a_copied_sentence_speaks_for_entailment_and_never_for_contradiction():
-    probabilities = np.array([[0.2, 0.0, 0.8], [0.5, 0.4, 0.1]])
-    overlaps = np.array([1.0, 0.5], dtype=np.float32)
-    evidence, at_e, at_c = passage_evidence(probabilities, overlaps, np.array([True, False]))
-    assert (at_e, at_c) == (0, 1)
-    np.testing.assert_allclose(evidence, [-np.log(4), -np.log(9), 1, -np.log(4), 1], atol=1e-6)
+def test_many_repeated_sentences_do_not_crowd_out_the_one_that_is_false():
+    around = [
+        f"The {word} of Halden is old and grey."
+        for word in ["church", "mill", "school", "inn", "barn", "gate"]
+    ]
+    true, plant = " ".join([*around, TRUE]), " ".join([*around, FALSE])
+    result = both_directions(FeatureNLI(max_pairs=2), [(true, plant)])[0]
+    assert result.label is NLILabel.CONTRADICTION
+
+
+def test_adding_something_else_to_what_is_repeated_leaves_it_support():
+    added = " ".join([TRUE, *AROUND, "Tea is grown on terraces."])
+    assert FeatureNLI().judge([(" ".join([TRUE, *AROUND]), added)])[0].label is NLILabel.ENTAILMENT
+
+
+@pytest.mark.parametrize(
+    "model", [FeatureNLI(), FeatureNLI(hashed_words), FeatureNLI(hashed_words, effort="full")]
+)
+def test_both_ways_at_once_say_what_each_way_says(model):
+    for (left, right), (forward, backward) in zip(PAIRS, model.judge_both(PAIRS), strict=True):
+        assert (forward, backward) == tuple(model.judge([(left, right), (right, left)]))
 
 
 def test_a_short_line_that_both_passages_carry_is_no_support():

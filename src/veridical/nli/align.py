@@ -19,7 +19,7 @@ Embed = Callable[[Sequence[str]], FloatArray]
 MAX_SENTENCES = 64
 DEFAULT_MAX_PAIRS = 6
 #: Raised whenever other sentences would be compared, so that judgements on record are made again.
-ALIGNMENT = 3
+ALIGNMENT = 4
 
 
 @lru_cache(maxsize=16_384)
@@ -56,10 +56,16 @@ def lexical_similarities(premise: Sequence[Facts], hypothesis: Sequence[Facts]) 
     return out
 
 
-def best_matches(similarities: FloatArray, max_pairs: int = DEFAULT_MAX_PAIRS) -> list[tuple[int, int]]:
+def best_matches(
+    similarities: FloatArray,
+    max_pairs: int = DEFAULT_MAX_PAIRS,
+    *,
+    repeated: Sequence[tuple[int, int]] = (),
+) -> list[tuple[int, int]]:
     """Choose the sentence pairs worth comparing.
 
     Each sentence, of either side, brings its best partner; of these pairs the most similar are kept.
+    Sentences that both sides have bring none, so that what is added to them is not crowded out.
 
     Parameters
     ----------
@@ -67,18 +73,21 @@ def best_matches(similarities: FloatArray, max_pairs: int = DEFAULT_MAX_PAIRS) -
         Shape (n_premise, n_hypothesis), any range.
     max_pairs
         At most this many pairs, at least 1.
+    repeated
+        (premise index, hypothesis index) of sentences that are the same on both sides.
 
     Returns
     -------
     list of tuple
         (premise index, hypothesis index) without repetition, most similar first, ties by index; empty only
-        where a side has no sentence.
+        where a side has no sentence, or all are repeated.
     """
     if not similarities.size:
         return []
-    rows, columns = np.arange(similarities.shape[0]), np.arange(similarities.shape[1])
-    chosen = set(zip(rows.tolist(), similarities.argmax(axis=1).tolist(), strict=True))
-    chosen |= set(zip(similarities.argmax(axis=0).tolist(), columns.tolist(), strict=True))
+    known_rows, known_columns = {i for i, _ in repeated}, {j for _, j in repeated}
+    of_row, of_column = similarities.argmax(axis=1).tolist(), similarities.argmax(axis=0).tolist()
+    chosen = {(i, j) for i, j in enumerate(of_row) if i not in known_rows}
+    chosen |= {(i, j) for j, i in enumerate(of_column) if j not in known_columns}
     ranked = sorted(chosen, key=lambda pair: (-float(similarities[pair]), pair))
     return ranked[: max(1, max_pairs)]
 

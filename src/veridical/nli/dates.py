@@ -29,7 +29,8 @@ _YEAR = r"(?:1\d{3}|20\d{2})"
 _BC = r"(?:BCE?\b|B\.\s?C\.(?:\s?E\.)?)"
 _AD = r"(?:AD\b|CE\b|A\.\s?D\.|C\.\s?E\.)"
 _DATE = re.compile(
-    "|".join(
+    r"(?=[\dJFMASONDC])(?:"
+    + "|".join(
         (
             rf"\b(?P<iso_y>{_YEAR})-(?P<iso_m>0[1-9]|1[0-2])(?:-(?P<iso_d>[0-2]\d|3[01]))?\b(?!-)",
             rf"\b(?P<a_d>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH.format('a_m')},?(?:\s+(?P<a_y>{_YEAR})\b)?",
@@ -43,6 +44,7 @@ _DATE = re.compile(
             rf"(?<![\d.,$€£¥])(?<![\d\s]-)(?P<y>{_YEAR})(?![\d%]|[.,]\d)\b",
         )
     )
+    + ")"
 )
 
 

@@ -38,38 +38,34 @@ _PEOPLE = (
 )
 _NO_DENIAL = r"(?!only\b|just\b|merely\b|simply\b|least\b|until\b|to\s+mention\b|necessarily\b|long\b|far\b)"
 
+_CUES = (
+    r"(?:contrary\s+to|rather\s+than|instead\s+of|as\s+opposed\s+to|in\s+place\s+of|no\s+longer)\b",
+    r"(?:and|but)\s+not\b",
+    rf"(?:is|was|are|were|be|been)\s+not\s+{_NO_DENIAL}",
+    rf"(?:(?:is|was|are|were)n['’]t|(?:it|that|this|he|she)['’]s\s+not)\s+{_NO_DENIAL}",
+    rf"not\s+{_NO_DENIAL}(?=(?:the|an?|in|by|on|at|from|with|of|for|as)\b|\d|[\"“‘']?[A-Z])",
+    r"neither\b",
+    r"nor\s+(?!(?:did|does|do|is|was|are|were|has|had|have|can|could|will|would)\b)",
+    # A verb of refuting, and what it refutes.
+    r"(?:dispel(?:s|led|ling)?|debunk(?:s|ed|ing)?|refut(?:e|es|ed|ing)|disprov(?:e|es|ed|en|ing)|"
+    r"contradict(?:s|ed|ing)?|overturn(?:s|ed|ing)?|discredit(?:s|ed|ing)?|shatter(?:s|ed|ing)?)\b",
+    # What is, or was, thought, and is not so.
+    rf"(?:previously|formerly|initially|long|once|mistakenly|wrongly)\s+{_BELIEVED}\b",
+    rf"{_WRONGLY}\s+{_BELIEVED}\b",
+    rf"(?:commonly|widely|popularly|often|frequently|generally)\s+(?:{_WRONGLY}\s+)?"
+    r"(?:thought|believed?|assumed?|attributed|credited|ascribed|mistaken|confused|held|presumed)\b",
+    rf"(?:while|although|though|whereas)\s+(?:it\s+(?:is|was|has\s+been)\s+|{_PEOPLE}\s+)?"
+    rf"[^,.;:]{{0,40}}?\b{_BELIEVED}\b",
+    rf"{_PEOPLE}\s+(?:people\s+|still\s+|may\s+|might\s+|have\s+|had\s+|{_OFTEN}\s+|{_WRONGLY}\s+)*"
+    r"(?:think|thought|believed?|assumed?|presumed?|supposed)\b",
+    rf"{_OLD}\s+(?:\w+\s+)?{_BELIEF}\b(?:\s+(?:that|of|which|about))?",
+    rf"{_MYTH}\s+(?:that|of|about|surrounding)\b",
+    rf"despite\s+(?:the\s+)?(?:{_OLD}\s+)?(?:{_BELIEF}|what)\b",
+    r"(?:unlike|in\s+contrast\s+to)\s+what\b",
+)
 #: What follows one of these, to the end of the clause, is what the sentence denies.
 DENIED_NEXT = re.compile(
-    "|".join(
-        (
-            r"\b(?:contrary\s+to|rather\s+than|instead\s+of|as\s+opposed\s+to|in\s+place\s+of|no\s+longer)\b",
-            r"\b(?:and|but)\s+not\b",
-            r"(?<=[,;(–—])\s?not\b",
-            r"(?<=[,;][\"”’'])\s?not\b",
-            rf"\b(?:is|was|are|were|be|been)\s+not\s+{_NO_DENIAL}",
-            rf"(?:\b(?:is|was|are|were)n['’]t|\b(?:it|that|this|he|she)['’]s\s+not)\s+{_NO_DENIAL}",
-            rf"\bnot\s+{_NO_DENIAL}(?=(?:the|an?|in|by|on|at|from|with|of|for|as)\b|\d|[\"“‘']?[A-Z])",
-            r"\bneither\b",
-            r"\bnor\s+(?!(?:did|does|do|is|was|are|were|has|had|have|can|could|will|would)\b)",
-            # A verb of refuting, and what it refutes.
-            r"\b(?:dispel(?:s|led|ling)?|debunk(?:s|ed|ing)?|refut(?:e|es|ed|ing)|disprov(?:e|es|ed|en|ing)|"
-            r"contradict(?:s|ed|ing)?|overturn(?:s|ed|ing)?|discredit(?:s|ed|ing)?|shatter(?:s|ed|ing)?)\b",
-            # What is, or was, thought, and is not so.
-            rf"\b(?:previously|formerly|initially|long|once|mistakenly|wrongly)\s+{_BELIEVED}\b",
-            rf"\b{_WRONGLY}\s+{_BELIEVED}\b",
-            rf"\b(?:commonly|widely|popularly|often|frequently|generally)\s+(?:{_WRONGLY}\s+)?"
-            r"(?:thought|believed?|assumed?|attributed|credited|ascribed|mistaken|confused|held|presumed)\b",
-            rf"\b(?:while|although|though|whereas)\s+(?:it\s+(?:is|was|has\s+been)\s+|{_PEOPLE}\s+)?"
-            rf"[^,.;:]{{0,40}}?\b{_BELIEVED}\b",
-            rf"\b{_PEOPLE}\s+(?:people\s+|still\s+|may\s+|might\s+|have\s+|had\s+|{_OFTEN}\s+|{_WRONGLY}\s+)*"
-            r"(?:think|thought|believed?|assumed?|presumed?|supposed)\b",
-            rf"\b{_OLD}\s+(?:\w+\s+)?{_BELIEF}\b(?:\s+(?:that|of|which|about))?",
-            rf"\b{_MYTH}\s+(?:that|of|about|surrounding)\b",
-            rf"\bdespite\s+(?:the\s+)?(?:{_OLD}\s+)?(?:{_BELIEF}|what)\b",
-            r"\b(?:unlike|in\s+contrast\s+to)\s+what\b",
-        )
-    ),
-    re.IGNORECASE,
+    rf"\b(?:{'|'.join(_CUES)})|(?<=[,;(–—])\s?not\b|(?<=[,;][\"”’'])\s?not\b", re.IGNORECASE
 )
 #: The belief that ... is false: the clause between is denied.
 _DENIED_BEFORE = re.compile(

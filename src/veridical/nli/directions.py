@@ -14,7 +14,7 @@ def both_directions(model: NLIModel, pairs: Sequence[tuple[str, str]]) -> list[N
     Parameters
     ----------
     model
-        Any backend.
+        Any backend. One that has ``judge_both``, which gives both judgements of each pair, is asked once.
     pairs
         (left, right) texts.
 
@@ -23,6 +23,9 @@ def both_directions(model: NLIModel, pairs: Sequence[tuple[str, str]]) -> list[N
     list of NLIResult
         One for each pair, by ``combine``; ``premise_span`` lies in the left text, the other in the right.
     """
+    judge_both = getattr(model, "judge_both", None)
+    if judge_both is not None:
+        return [combine(a, b) for a, b in judge_both(pairs)]
     forward = model.judge(pairs)
     backward = model.judge([(right, left) for left, right in pairs])
     return [combine(a, b) for a, b in zip(forward, backward, strict=True)]

@@ -23,11 +23,18 @@ from veridical.nli.align import (
     DEFAULT_MAX_PAIRS,
     Embed,
     VectorCache,
-    best_matches,
     lexical_similarities,
     sentence_spans,
 )
-from veridical.nli.compare import COSINE, FEATURES, compare
+from veridical.nli.compare import COSINE, FEATURES, TURNED, compare
+from veridical.nli.passages import (
+    Scaling,
+    comparable,
+    denials,
+    passage_evidence,
+    repeats,
+    said_of,
+)
 from veridical.nli.values import Facts, facts_of
 from veridical.types import NLIResult, Span
 
@@ -37,19 +44,28 @@ Effort = Literal["full", "quick", "lexical"]
 LABELS = ("entailment", "neutral", "contradiction")
 #: Under "quick", what is less likely than this to be more than neutral gets no second look.
 SCREEN = 0.10
-_EPS = 1e-6
 _COPY = np.array([0.98, 0.02, 0.0])
 _NEUTRAL = NLIResult(0.0, 1.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """The sentence pairs of a whole batch: ``owner`` is the passage pair, the rest index its sentences."""
+    """The sentence pairs of a whole batch: ``owner`` is the passage pair, ``copies`` one sentence twice.
+
+    ``denials`` are counted for each passage pair.
+    """
 
     owner: npt.NDArray[np.int64]
     left: list[Span]
     right: list[Span]
     table: npt.NDArray[np.float32]
+    copies: npt.NDArray[np.bool_]
+    denials: list[int]
+
+    def turned(self) -> _Candidates:
+        """The same with premise and hypothesis in each other's place."""
+        table = self.table[:, [*TURNED, len(TURNED)]]
+        return _Candidates(self.owner, self.right, self.left, table, self.copies, self.denials)
 
 
 class FeatureNLI:
@@ -164,15 +180,31 @@ class FeatureNLI:
             One for each pair, in order. The spans are the two sentences that speak most for the more probable
             of entailment and contradiction.
         """
+        return self._results(pairs, self._candidates(pairs))
+
+    def judge_both(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[NLIResult, NLIResult]]:
+        """Judge each pair as given and turned round, in little more time than one way takes.
+
+        Returns
+        -------
+        list of tuple
+            What ``judge`` says of (left, right) and of (right, left).
+        """
+        candidates = self._candidates(pairs)
+        backward = self._results([(right, left) for left, right in pairs], candidates.turned())
+        return list(zip(self._results(pairs, candidates), backward, strict=True))
+
+    def _candidates(self, pairs: Sequence[tuple[str, str]]) -> _Candidates:
         spans = {text: sentence_spans(text) for text in dict.fromkeys(t for pair in pairs for t in pair)}
         facts = {text: [facts_of(span.text) for span in found] for text, found in spans.items()}
         if self.effort == "full" and self._embed is not None:
             self._vectors.fill([span.text for found in spans.values() for span in found], self._embed)
-        candidates = self._align(pairs, spans, facts)
+        return self._align(pairs, spans, facts)
+
+    def _results(self, pairs: Sequence[tuple[str, str]], candidates: _Candidates) -> list[NLIResult]:
         if not len(candidates.owner):
             return [_NEUTRAL for _ in pairs]
-        sentence_probabilities = self._sentence_probabilities(candidates)
-        return self._decide(pairs, candidates, sentence_probabilities)
+        return self._decide(pairs, candidates, self._sentence_probabilities(candidates))
 
     def _align(
         self,
@@ -184,23 +216,30 @@ class FeatureNLI:
         left: list[Span] = []
         right: list[Span] = []
         rows: list[tuple[float, ...]] = []
+        copies: list[bool] = []
+        said = {text: said_of(found) for text, found in facts.items()}
         for number, (premise, hypothesis) in enumerate(pairs):
+            ours, theirs = spans[premise], spans[hypothesis]
             if self.effort == "full":
-                similar = self._vectors.cosines(spans[premise], spans[hypothesis])
+                similar = self._vectors.cosines(ours, theirs)
             else:
                 similar = lexical_similarities(facts[premise], facts[hypothesis])
-            for i, j in comparable(similar, facts[premise], facts[hypothesis], self.max_pairs):
+            repeated = repeats([s.text for s in ours], [s.text for s in theirs], facts[premise])
+            both = facts[premise], facts[hypothesis]
+            for i, j in comparable(similar, *both, repeated, self.max_pairs):
                 owner.append(number)
-                left.append(spans[premise][i])
-                right.append(spans[hypothesis][j])
-                rows.append(
-                    (
-                        *compare(facts[premise][i], facts[hypothesis][j]),
-                        float(similar[i, j]),
-                    )
-                )
-        table = np.array(rows, dtype=np.float32).reshape(len(rows), len(FEATURES) + 1)
-        return _Candidates(np.array(owner, dtype=np.int64), left, right, table)
+                left.append(ours[i])
+                right.append(theirs[j])
+                copies.append((i, j) in repeated)
+                rows.append((*compare(both[0][i], both[1][j]), float(similar[i, j])))
+        return _Candidates(
+            np.array(owner, dtype=np.int64),
+            left,
+            right,
+            np.array(rows, dtype=np.float32).reshape(len(rows), len(FEATURES) + 1),
+            np.array(copies, dtype=np.bool_),
+            [denials(said[premise], said[hypothesis]) for premise, hypothesis in pairs],
+        )
 
     def _sentence_probabilities(self, candidates: _Candidates) -> FloatArray:
         """Judge sentence pairs: shape (n_candidates, 3) in the order of ``LABELS``."""
@@ -227,11 +266,7 @@ class FeatureNLI:
         """Take the strongest sentence pair for either side, and scale to probabilities of the passages."""
         starts = np.searchsorted(candidates.owner, np.arange(len(pairs) + 1))
         jaccard = candidates.table[:, FEATURES.index("word_jaccard")]
-        copies = copied(
-            [span.text for span in candidates.left],
-            [span.text for span in candidates.right],
-            candidates.table,
-        )
+        copies = candidates.copies
         scaling = self._scaling
         results = []
         for number, (premise, hypothesis) in enumerate(pairs):
@@ -240,7 +275,7 @@ class FeatureNLI:
                 results.append(_NEUTRAL)
                 continue
             seen, best_entailment, best_contradiction = passage_evidence(
-                probabilities[begin:end], jaccard[begin:end], copies[begin:end]
+                probabilities[begin:end], jaccard[begin:end], copies[begin:end], candidates.denials[number]
             )
             final = _COPY if premise == hypothesis else scaling.apply(seen)
             row = begin + (best_entailment if final[0] >= final[2] else best_contradiction)
@@ -277,86 +312,6 @@ class FeatureNLI:
             np.array(own["intercepts"]),
             tuple(settings["prior"]),
         ).at_prior(self.prior)
-
-
-@dataclass(frozen=True, slots=True)
-class Scaling:
-    """Multinomial logistic scaling of the strongest sentence evidence to passage probabilities.
-
-    A passage pair with evidence x (``passage_evidence``) has softmax(W x + b). ``intercepts`` hold the log
-    prior, so that another prior is a shift.
-    """
-
-    coefficients: FloatArray
-    intercepts: FloatArray
-    prior: tuple[float, ...]
-
-    def at_prior(self, prior: Sequence[float] | None) -> Scaling:
-        """Return the scaling for other class shares: b + log(new / old)."""
-        if prior is None:
-            return self
-        shift = np.log(np.asarray(prior)) - np.log(np.asarray(self.prior))
-        return Scaling(self.coefficients, self.intercepts + shift, tuple(prior))
-
-    def apply(self, evidence: FloatArray) -> FloatArray:
-        """Return probabilities of entailment, neutral and contradiction; they sum to one."""
-        z = self.coefficients @ evidence + self.intercepts
-        weights = np.exp(z - z.max())
-        return np.asarray(weights / weights.sum(), dtype=np.float64)
-
-
-def passage_evidence(
-    probabilities: FloatArray, overlaps: npt.NDArray[np.float32], copies: npt.NDArray[np.bool_]
-) -> tuple[FloatArray, int, int]:
-    """Sum up the sentence pairs of one passage pair.
-
-    Parameters
-    ----------
-    probabilities
-        Shape (n, 3), n at least 1, of the sentence pairs.
-    overlaps
-        Shape (n,): Jaccard overlap of their words.
-    copies
-        Shape (n,): whether a pair is one sentence twice.
-
-    Returns
-    -------
-    tuple
-        x = (logit e, logit c, o, o logit e, copied) and the rows of e and c: the largest probabilities of
-        entailment and of contradiction, with o the overlap at e. A copy is taken for e before all else, and
-        never for c. Contradiction has no such term: a clash need not share words.
-    """
-    any_copy = bool(copies.any())
-    at_e = int(copies.argmax()) if any_copy else int(probabilities[:, 0].argmax())
-    contradiction = np.where(copies, 0.0, probabilities[:, 2])
-    at_c = int(contradiction.argmax())
-    strongest = _logit(np.array([probabilities[at_e, 0], contradiction[at_c]]))
-    overlap = float(overlaps[at_e])
-    return np.array([*strongest, overlap, overlap * strongest[0], any_copy]), at_e, at_c
-
-
-def comparable(
-    similarities: npt.NDArray[np.float32], left: Sequence[Facts], right: Sequence[Facts], max_pairs: int
-) -> list[tuple[int, int]]:
-    """Align sentences, but leave out pairs with nothing in common and lines too short to be a statement."""
-    return [
-        (i, j)
-        for i, j in best_matches(similarities, max_pairs)
-        if similarities[i, j] > 0 and len(left[i].words) > 1 and len(right[j].words) > 1
-    ]
-
-
-def copied(
-    left: Sequence[str], right: Sequence[str], table: npt.NDArray[np.float32]
-) -> npt.NDArray[np.bool_]:
-    """Find the pairs that are one sentence twice, but for those too short to say anything of their own."""
-    same = np.array([a == b for a, b in zip(left, right, strict=True)], dtype=np.bool_)
-    return np.asarray(same & (table[:, FEATURES.index("n_words_h")] >= 4), dtype=np.bool_)
-
-
-def _logit(p: FloatArray) -> FloatArray:
-    clipped = np.clip(p, _EPS, 1.0 - _EPS)
-    return np.asarray(np.log(clipped / (1.0 - clipped)), dtype=np.float64)
 
 
 def _data(file: str) -> bytes:

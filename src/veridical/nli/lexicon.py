@@ -33,15 +33,6 @@ NEGATIONS: frozenset[str] = frozenset(
     )
 )
 
-#: Words by which a writer keeps a distance from what is said.
-HEDGES: frozenset[str] = frozenset(
-    word_list(
-        """may might could perhaps possibly probably likely reportedly allegedly apparently supposedly
-        seemingly suggest suggests suggested claim claims claimed believe believes believed rumored
-        rumoured speculate speculated purported purportedly arguably estimated unclear uncertain"""
-    )
-)
-
 #: What follows one of these, to the end of the clause, is what the sentence denies.
 DENIED_NEXT = re.compile(
     r"\b(?:contrary\s+to|rather\s+than|instead\s+of|as\s+opposed\s+to|in\s+place\s+of|and\s+not|but\s+not|"
@@ -54,14 +45,6 @@ DENIED_NEXT = re.compile(
     re.IGNORECASE,
 )
 CLAUSE_END = re.compile(r"[.;:!?,\n]|\s[-–—]\s|\b(?:but|because|while|however)\b", re.IGNORECASE)
-
-#: Signs that a sentence argues against something said elsewhere.
-DISPUTE = re.compile(
-    r"\b(?:contrary\s+to|rather\s+than|myths?|misconceptions?|misinformation|debunk\w*|incorrect\w*|"
-    r"inaccurate\w*|false(?:ly)?|untrue|wrong(?:ly)?|mistaken(?:ly)?|erroneous(?:ly)?|refut\w+|disprov\w+|"
-    r"dispel\w*|no\s+longer|previously\s+\w+ed|commonly\s+\w+ed|popular\s+belief|in\s+fact|actually)\b",
-    re.IGNORECASE,
-)
 
 _OPPOSITES = """
 hot cold; warm cool; big small; large small; large little; tall short; long short; high low;

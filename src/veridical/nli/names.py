@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from veridical.nli.lexicon import stem, word_list
 
@@ -83,17 +83,24 @@ def _groups() -> tuple[re.Pattern[str], tuple[frozenset[str], ...]]:
 
 
 _PATTERN, _GROUP_WORDS = _groups()
+_ANY = frozenset[str]().union(*_GROUP_WORDS)
 _RUN = re.compile(r"(?:[A-Z][\w'’-]*)(?:\s+(?:(?:of|the|and|for|de|on)\s+|&\s+)*[A-Z][\w'’-]*)+")
 
 
-def other_names(sentence: str) -> frozenset[str]:
+def other_names(sentence: str, names: Set[str]) -> frozenset[str]:
     """Stems by which another text may name what this sentence names.
 
     The words of its countries' other names, and the initials of its names of two to six words.
+
+    Parameters
+    ----------
+    names
+        Stems of the sentence's own names.
     """
     found: set[str] = set()
-    for match in _PATTERN.finditer(sentence):
-        found |= _GROUP_WORDS[int(str(match.lastgroup)[1:])]
+    if not _ANY.isdisjoint(names):
+        for match in _PATTERN.finditer(sentence):
+            found |= _GROUP_WORDS[int(str(match.lastgroup)[1:])]
     found.update(_acronyms(sentence))
     return frozenset(found)
 

@@ -50,7 +50,7 @@ _ABOUT = frozenset(
 )
 
 _NUMBER = re.compile(
-    r"(?P<sign>(?<![\w.])-)?(?P<cur>US\$|[$€£¥])?\s?(?P<num>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
+    r"(?=[-\d$€£¥U])(?P<sign>(?<![\w.])-)?(?:(?P<cur>US\$|[$€£¥])\s?)?(?P<num>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
     r"(?P<ord>(?:st|nd|rd|th)\b)?\s?(?P<pct>%|percent\b|per\s+cent\b)?(?:-?(?P<suffix>[A-Za-z]+))?"
 )
 _WORD_NUMBER = re.compile(
@@ -67,8 +67,9 @@ _LARGEST = 1e30
 _DIGIT = re.compile(r"\d")
 _LAST_WORD = re.compile(r"(\w+)\s+\Z")
 _AFTER = re.compile(r"[\s-]*([A-Za-z]+)")
+_NUMBER_WORDS = (*_TENS, *_SMALL, *_ORDINALS, "dozen", "hundred", "thousand", "million", "billion")
 _HAS_NUMBER_WORD = re.compile(
-    rf"\b(?:{'|'.join([*_TENS, *_SMALL, *_ORDINALS, 'dozen', 'hundred', 'thousand', 'million', 'billion'])})",
+    rf"\b(?=[{''.join(sorted({word[0] for word in _NUMBER_WORDS}))}])(?:{'|'.join(_NUMBER_WORDS)})",
     re.IGNORECASE,
 )
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from veridical.nli.cues import hedged_spans
 from veridical.nli.dates import When, compare_dates, inside, read_dates
 from veridical.nli.denial import denied_spans
-from veridical.nli.lexicon import DISPUTE, HEDGES, NEGATIONS, STOPWORDS, stem
+from veridical.nli.lexicon import KINDS, NEGATING_PREFIXES, NEGATIONS, OPPOSITES, STOPWORDS, stem
 from veridical.nli.names import TITLES, other_names
 from veridical.nli.quantities import Quantity, compare_quantities, read_quantities
 
@@ -36,7 +36,8 @@ class Facts:
     ``sequence`` are the stems of its content words in order and ``words`` the same as a set; ``denied`` are
     those within a clause that the sentence denies, and only there; ``names`` are capitalised words, without
     titles and single initials; ``known`` are ``words`` and those of its names' other names. A "not" that
-    opens a denied clause is no negation of the sentence.
+    opens a denied clause is no negation of the sentence. ``kinds``, ``opposites`` and ``stripped`` are the
+    words that are of a kind, with it, that have an opposite, and that begin like a negation, with the rest.
     """
 
     sequence: tuple[str, ...]
@@ -45,12 +46,12 @@ class Facts:
     pairs: frozenset[tuple[str, str]]
     names: frozenset[str]
     denied: frozenset[str]
+    kinds: tuple[tuple[str, str], ...]
+    opposites: tuple[str, ...]
+    stripped: tuple[tuple[str, str], ...]
     quantities: tuple[Quantity, ...]
     dates: tuple[When, ...]
-    n_tokens: int
     n_negations: int
-    n_hedges: int
-    n_disputes: int
 
 
 @lru_cache(maxsize=65_536)
@@ -74,6 +75,16 @@ def facts_of(sentence: str) -> Facts:
     return _words(sentence, denied, quantities, dates)
 
 
+@lru_cache(maxsize=200_000)
+def _root(token: str) -> str | None:
+    """Stem of a word; empty for one that carries no content, None for one that negates."""
+    lower = token.lower()
+    if lower.endswith(("n't", "n’t")) or lower in NEGATIONS:
+        return None
+    lower = lower.removesuffix("'s").removesuffix("’s").replace("’", "'")
+    return "" if lower in STOPWORDS else stem(lower)
+
+
 def _words(
     sentence: str,
     denied_spans: list[tuple[int, int]],
@@ -84,27 +95,24 @@ def _words(
     names: set[str] = set()
     denied: set[str] = set()
     asserted: set[str] = set()
-    n_tokens = n_negations = n_hedges = 0
+    n_negations = 0
     # "B, not A" denies A and says B; "is not A" is a negation as well.
     openings = {start for start, _ in denied_spans if not _NEGATED_VERB.search(sentence[:start])}
     for match in _TOKEN.finditer(sentence):
         token = match[0]
-        lower = token.lower()
-        n_tokens += 1
-        if lower.endswith(("n't", "n’t")) or lower in NEGATIONS:
+        root = _root(token)
+        if root is None:
             n_negations += match.end() not in openings
             continue
-        lower = lower.removesuffix("'s").removesuffix("’s").replace("’", "'")
-        n_hedges += lower in HEDGES
-        if lower in STOPWORDS or (len(token) == 1 and sentence[match.end() : match.end() + 1] == "."):
+        if not root or (len(token) == 1 and sentence[match.end() : match.end() + 1] == "."):
             continue
-        root = stem(lower)
         if token[0].isupper() and root not in TITLES:
             names.add(root)
         words.append(root)
-        (denied if denied_spans and inside(match.start(), denied_spans) else asserted).add(root)
+        if denied_spans:
+            (denied if inside(match.start(), denied_spans) else asserted).add(root)
     own = frozenset(words)
-    others = other_names(sentence) if names else frozenset()
+    others = other_names(sentence, names) if names else frozenset()
     return Facts(
         sequence=tuple(words),
         words=own,
@@ -112,10 +120,16 @@ def _words(
         pairs=frozenset(pairwise(words)),
         names=frozenset(names),
         denied=frozenset(denied - asserted),
+        kinds=tuple((word, KINDS[word]) for word in own if word in KINDS),
+        opposites=tuple(word for word in own if word in OPPOSITES),
+        stripped=tuple(
+            (word, word[len(prefix) :])
+            for word in own
+            if word.startswith(NEGATING_PREFIXES)
+            for prefix in NEGATING_PREFIXES
+            if word.startswith(prefix)
+        ),
         quantities=quantities,
         dates=dates,
-        n_tokens=n_tokens,
         n_negations=n_negations,
-        n_hedges=n_hedges,
-        n_disputes=len(DISPUTE.findall(sentence)),
     )
