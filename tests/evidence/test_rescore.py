@@ -130,8 +130,9 @@ def test_no_later_date_puts_a_less_trusted_or_unknown_document_ahead_of_a_judged
     np.testing.assert_array_equal(behind_successors(utility, [2, -1, -1], [0.99, 0.5, successor]), utility)
 
 
-def test_documents_of_equal_trust_but_for_rounding_are_ordered_by_date():
-    utility = behind_successors(np.array([2.0, 1.0]), [1, -1], [0.7200001, 0.72])
+@pytest.mark.parametrize("earlier", [0.7200001, 0.76])
+def test_documents_of_about_equal_trust_are_ordered_by_date(earlier):
+    utility = behind_successors(np.array([2.0, 1.0]), [1, -1], [earlier, 0.72])
     assert utility[0] < utility[1]
 
 

@@ -166,3 +166,10 @@ def test_the_demo_leaves_the_knowledge_base_of_somebody_else_alone(
     with Veridical.open(tmp_path / "kb") as v:
         assert [f.state for f in v.list_feedback()] == ["active"]
         assert len(v.documents()) == 1
+
+
+def test_the_demo_leaves_a_folder_with_other_files_alone(tmp_path: Path) -> None:
+    (tmp_path / "page.txt").write_text("A page of the user's own.")
+    with pytest.raises(InputError, match="not empty"):
+        run_demo(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["page.txt"]

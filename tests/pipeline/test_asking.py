@@ -229,14 +229,21 @@ def test_an_llm_that_fails_leaves_the_evidence_and_a_clear_error(open_kb: Open, 
     assert exit_code(answer) == LLMError.exit_code == 7
 
 
-def test_an_embedded_llm_that_cannot_be_had_leaves_the_extractive_answer(
-    open_kb: Open, kb: Veridical
-) -> None:
-    v = open_kb("kb", embedded=ScriptedLLM([ModelError("The model is not here.", "Pull it.")] * 2))
+def test_the_embedded_llm_is_asked_only_by_name(open_kb: Open, kb: Veridical) -> None:
+    llm = ScriptedLLM([ModelError("The model is not here.", "Pull it.")])
+    v = open_kb("kb", embedded=llm)
     answer = v.ask(GATEWAY, read=False)
-    assert (answer.status, answer.generator) == ("answered", "extractive")
-    assert any("not here" in note for note in answer.notes)
+    assert (answer.status, answer.generator, llm.calls) == ("answered", "extractive", [])
     assert v.ask(GATEWAY, generator="llm").status == "failed"
+
+
+def test_passages_newer_than_the_build_are_spoken_of(kb: Veridical, tmp_path: Path) -> None:
+    assert not any("newer" in note for note in kb.ask(GATEWAY).notes)
+    (tmp_path / "late.txt").write_text("The gateway uses setting 999.", encoding="utf-8")
+    kb.ingest(tmp_path / "late.txt")
+    assert any("1 passage is newer than the last build" in note for note in kb.ask(GATEWAY).notes)
+    kb.build()
+    assert not any("newer" in note for note in kb.ask(GATEWAY).notes)
 
 
 def test_answers_are_remembered_by_number(kb: Veridical) -> None:

@@ -238,7 +238,7 @@ def test_the_reader_comes_before_the_embedded_model_which_is_asked_only_by_name(
     assert v.ask(GATEWAY).generator == "reader"
     assert llm.calls == []
     assert v.ask(GATEWAY, generator="llm").generator == "scripted"
-    assert v.ask(GATEWAY, read=False).generator == "scripted"
+    assert v.ask(GATEWAY, read=False).generator == "extractive"
 
 
 def test_the_reader_can_be_asked_for_where_a_language_model_is_configured(

@@ -128,6 +128,10 @@ def run_demo(
 def _check_own(v: Veridical, kb: Path, corpus: Path) -> None:
     """Refuse a knowledge base with documents that are not the demo's: its feedback would be undone."""
     if not (kb / "kb.sqlite").is_file():
+        if kb.is_dir() and any(kb.iterdir()):
+            raise InputError(
+                f"{kb} is not empty and holds no knowledge base.", "Name an empty folder with --kb."
+            )
         return
     bundled = read_all(scan([corpus], key_root=corpus))
     own = {found.key for found in bundled if isinstance(found, SourceDocument)}

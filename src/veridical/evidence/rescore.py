@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-ROUNDING = 0.005  # trust that reads the same to two decimals is the same
+MARGIN = 0.05
+"""A later document is believed unless it is trusted less than the earlier one by more than this."""
 
 NEUTRAL = 0.5
 """Trust of a document of which nothing is known."""
@@ -172,7 +173,7 @@ def behind_successors(
         moved = False
         for place in np.flatnonzero(successor >= 0):
             ahead = successor[place]
-            doubted = unknown[ahead] or values[ahead] <= max(believed, values[place] - ROUNDING)
+            doubted = unknown[ahead] or values[ahead] <= max(believed, values[place] - MARGIN)
             if ahead == place or doubted or result[place] < result[ahead]:
                 continue
             result[place] = np.nextafter(result[ahead], -np.inf)

@@ -93,17 +93,13 @@ class Means:
     generator
         What was asked for.
     llm
-        The language model, where one may answer.
-    embedded
-        Whether it is the small embedded one, which under ``auto`` answers only where nothing was read, and
-        gives way to the best-supported sentence where it says nothing usable.
+        The language model, where one may answer. Under ``auto`` the small embedded one never does.
     reader
         Makes the reader; ``None`` where passages are not to be read.
     """
 
     generator: Generator = "auto"
     llm: LLM | None = None
-    embedded: bool = False
     reader: Callable[[], Reader] | None = None
 
     @classmethod
@@ -125,14 +121,15 @@ class Means:
                 "Generator 'reader' answers from passages that were read, and nothing is to be read.",
                 "Leave out --no-read (read=False) and method trustprop, or use another generator.",
             )
-        llm = None if chosen in ("extractive", "reader") else own or models.llm()
+        server = models.settings.llm_base_url or models.settings.llm_model
+        asked = chosen == "llm" or (chosen == "auto" and (own is not None or server))
+        llm = (own or models.llm()) if asked else None
         if llm is None and chosen == "llm":
             raise InputError(
                 "No language model is configured.",
                 "Set VERIDICAL_LLM_BASE_URL and VERIDICAL_LLM_MODEL, or: pip install 'veridical[local]'",
             )
-        embedded = own is None and not models.settings.llm_base_url
-        return cls(chosen, llm, embedded, reader)
+        return cls(chosen, llm, reader)
 
 
 @dataclass(frozen=True)
@@ -179,7 +176,8 @@ def ask(store: Store, retriever: Retriever, method: Method, question: Question, 
             as_of=question.as_of,
         )
         said_of_trust = beliefs.uncalibrated_note(connection, method.name)
-        notes = _notes(pool, ranked, built, question, said_of_trust)
+        n_behind = derived.n_without_vectors(connection, retriever.encoder_name) if built else 0
+        notes = _notes(pool, ranked, built, question, said_of_trust, n_behind)
     boarded = None
     if means.reader is not None and ranked.hits:
         with stages.run("read"):
@@ -249,7 +247,9 @@ def _remember(store: Store, answer: Answer, boarded: Boarded | None, pool: Pool,
         return replace(answer, notes=(*answer.notes, note))
 
 
-def _notes(pool: Pool, ranked: Ranked, built: bool, question: Question, trust_note: str) -> tuple[str, ...]:
+def _notes(
+    pool: Pool, ranked: Ranked, built: bool, question: Question, trust_note: str, n_behind: int
+) -> tuple[str, ...]:
     notes = []
     if not built:
         notes.append(
@@ -257,6 +257,9 @@ def _notes(pool: Pool, ranked: Ranked, built: bool, question: Question, trust_no
         )
     elif pool.note:
         notes.append(pool.note)
+    elif n_behind:
+        are = "1 passage is" if n_behind == 1 else f"{n_behind:,} passages are"
+        notes.append(f"{are} newer than the last build and may be missed: run 'veridical build'.")
     if ranked.n_left_out:
         notes.append(f"{ranked.n_left_out} passages dated after {question.as_of} were left out.")
     if trust_note and question.use_trust and any(hit.trust is not None for hit in ranked.hits):
@@ -267,20 +270,12 @@ def _notes(pool: Pool, ranked: Ranked, built: bool, question: Question, trust_no
 def _answer(store: Store, evidence: _Evidence, means: Means, encoder: str) -> _Said:
     if not evidence.hits:
         return _Said("", "no_evidence", "none", {}, ("Nothing that was ingested fits this question.",))
-    by_reader = means.generator == "reader" or (
-        means.generator == "auto" and (means.llm is None or means.embedded)
-    )
+    by_reader = means.llm is None and means.generator in ("auto", "reader")
     if evidence.boarded is not None and by_reader:
         return _from_board(store, evidence, evidence.boarded, encoder)
     if means.llm is None:
         return _extract(store, evidence, encoder)
-    said = _generate(evidence, means.llm)
-    if means.embedded and means.generator == "auto" and _unusable(said):
-        why = " ".join(said.notes).removeprefix(_NO_ANSWER).replace("\n", " ")
-        why = f"The model {means.llm.name} gave nothing usable, so the answer is extracted: {why}"
-        said = _extract(store, evidence, encoder)
-        said = replace(said, notes=(why, *said.notes))
-    return said
+    return _generate(evidence, means.llm)
 
 
 def _from_board(store: Store, evidence: _Evidence, boarded: Boarded, encoder: str) -> _Said:
@@ -336,10 +331,6 @@ def _generate(evidence: _Evidence, llm: LLM) -> _Said:
         "usage": made.usage,
     }
     return _Said(made.text, made.status, made.generator, fields, made.notes, hits)
-
-
-def _unusable(said: _Said) -> bool:
-    return said.status == "failed" or (said.status == "degraded" and not said.fields.get("citations"))
 
 
 def _extract(store: Store, evidence: _Evidence, encoder: str) -> _Said:

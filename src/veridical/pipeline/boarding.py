@@ -11,7 +11,7 @@ from veridical.answer.board_context import first_witnesses
 from veridical.answer.cite import cite_sentence
 from veridical.answer.context import LOW_TO
 from veridical.evidence.board import Board, PassageRead, build_board
-from veridical.evidence.rescore import NEUTRAL, ROUNDING, relevance_model
+from veridical.evidence.rescore import MARGIN, NEUTRAL, relevance_model
 from veridical.feedback.attribution import shares
 from veridical.index.encoder import Float32Array
 from veridical.pipeline.ranking import Ranked
@@ -128,7 +128,7 @@ def _relevance(
         if later is None or earlier is None:
             continue
         trust, before = hits[later].trust, hits[earlier].trust
-        least = max(LOW_TO, (NEUTRAL if before is None else before) - ROUNDING)
+        least = max(LOW_TO, (NEUTRAL if before is None else before) - MARGIN)
         if trust is not None and trust > least:
             left[earlier] *= 1.0 - trust * relation.weight * (1.0 - readings[later].no_answer)
     return left

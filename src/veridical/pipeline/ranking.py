@@ -11,7 +11,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from veridical.answer.context import LOW_TO, shown_trust, trust_label
-from veridical.evidence.rescore import ROUNDING
+from veridical.evidence.rescore import MARGIN
 from veridical.feedback import record
 from veridical.graph.build import compare_dates, relations_among
 from veridical.methods.base import Candidates, Method
@@ -205,7 +205,7 @@ class _Reasons:
     def _believed(self, relation: Relation) -> bool:
         """Whether the later document is trusted enough for its date to count, as in `behind_successors`."""
         later, earlier = (self._by_document.get(i) for i in (relation.head, relation.tail))
-        return later is not None and later > max(LOW_TO, (0.5 if earlier is None else earlier) - ROUNDING)
+        return later is not None and later > max(LOW_TO, (0.5 if earlier is None else earlier) - MARGIN)
 
     def _relation(self, relation: Relation, passage: int) -> Reason:
         is_head = relation.head_passage == passage

@@ -17,7 +17,7 @@ from veridical.reading.denied import undenied, word_denials
 from veridical.types import Record
 
 #: Changes whenever the same two readings may be judged differently, so that stored verdicts are made again.
-COMPARE_VERSION = "mentions-3"
+COMPARE_VERSION = "mentions-4"
 
 #: What a verdict is made of, see ``evidence``; without the passages only the first ones are known.
 FROM_READINGS = ("differ", "odds", "both", "answered_low", "answered_high")

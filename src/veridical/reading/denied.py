@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from veridical.nli.align import sentence_spans
 from veridical.nli.lexicon import CLAUSE_END, DENIED_NEXT, stem
+from veridical.nli.values import facts_of
 from veridical.reading.base import ReadAnswer, Reading
 
 #: How much of an answer's probability a cue takes away: that it is not so, or that it is beside the point.
@@ -33,6 +34,11 @@ _SAID_NOT_SO = re.compile(
 _CONCEDED = re.compile(
     r"(?:\A|[;:]\s|\s[-–—]\s)\W*(?:(?:while|whereas|although|though|even\s+though|despite|in\s+spite\s+of|unlike|"
     r"contrary\s+to|as\s+opposed\s+to)\s+(?!\w+ing\b))",
+    re.IGNORECASE,
+)
+_SET_AGAINST = re.compile(
+    r"(?:\b(?:rather\s+than|instead\s+of|as\s+opposed\s+to|contrary\s+to|(?:and|but)\s+not)|"
+    r"(?<=[,;]\s)not|(?<=[,;][\"”’]\s)not)\b(?!\s+(?:only|just|until))",
     re.IGNORECASE,
 )
 _IN_CONTRAST = re.compile(r"\A\W*(?:in\s+contrast|by\s+contrast|on\s+the\s+other\s+hand|conversely)\b", re.I)
@@ -93,10 +99,11 @@ def word_denials(sentence: str) -> Mapping[str, float]:
 def undenied(text: str, reading: Reading, *, question: str = "") -> Reading:
     """The reading with less weight on answers that the passage denies; see ``denial``.
 
-    What they lose goes to its other answers in proportion, and is left unassigned where there is none: a
-    passage that only denies an answer does not answer.
+    An answer that the passage sets against another in any of its sentences ("B, not A") is denied wherever
+    else it stands. What answers lose goes to the others in proportion, and is left unassigned where there is
+    none: a passage that only denies an answer does not answer.
     """
-    losses = [a.probability * denial(text, a.start, a.end, question=question) for a in reading.answers]
+    losses = [a.probability * _level(text, a, question) for a in reading.answers]
     lost = sum(losses)
     if not lost:
         return reading
@@ -108,6 +115,30 @@ def undenied(text: str, reading: Reading, *, question: str = "") -> Reading:
         for a, k, loss in zip(reading.answers, kept, losses, strict=True)
     ]
     return Reading(tuple(sorted(found, key=lambda a: -a.probability)), reading.no_answer)
+
+
+def _level(text: str, answer: ReadAnswer, question: str) -> float:
+    here = denial(text, answer.start, answer.end, question=question)
+    if here == DENIED or _NEGATED.search(question):
+        return here
+    words = facts_of(answer.text).words
+    words = (words - facts_of(question).words) or words
+    against = words and any(words <= _set_against(span.text) for span in sentence_spans(text))
+    return DENIED if against else here
+
+
+@lru_cache(maxsize=32_768)
+def _set_against(sentence: str) -> frozenset[str]:
+    """Stems of the words that a sentence names only as what something else is not."""
+    scopes = [(cue.start(), _clause_end(sentence, cue.end())) for cue in _SET_AGAINST.finditer(sentence)]
+    if not scopes:
+        return frozenset()
+    inside: set[str] = set()
+    outside: set[str] = set()
+    for match in _TOKEN.finditer(sentence):
+        word = stem(match[0].lower().removesuffix("'s").removesuffix("’s"))
+        (inside if any(_mostly_in(*match.span(), scope) for scope in scopes) else outside).add(word)
+    return frozenset(inside - outside)
 
 
 def _mostly_in(start: int, end: int, scope: tuple[int, int]) -> bool:

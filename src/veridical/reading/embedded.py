@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import ModelError
-from veridical.models.transformer import BATCH_TOKENS, OnnxTransformer
+from veridical.models.transformer import OnnxTransformer
 from veridical.reading.onnx_ import OnnxReader
 from veridical.reading.windows import Decoding
 
@@ -31,7 +31,7 @@ class EmbeddedReader(OnnxReader):
     ----------
     tokenizer
         ``tokenizer.json`` of the embedded encoder (``minilm-l6-int8``); a callable is asked on first use.
-    batch_tokens, n_threads
+    n_threads
         See `OnnxTransformer`.
     folder
         Another model of the same recipe: ``model.onnx`` and ``model.json``.
@@ -48,11 +48,10 @@ class EmbeddedReader(OnnxReader):
         self,
         tokenizer: Path | Callable[[], Path],
         *,
-        batch_tokens: int = BATCH_TOKENS,
         n_threads: int = 1,
         folder: Path | None = None,
     ) -> None:
-        super().__init__(folder or data_folder, batch_tokens=batch_tokens, n_threads=n_threads)
+        super().__init__(folder or data_folder, n_threads=n_threads)
         self._tokenizer_at = tokenizer
 
     @cached_property

@@ -59,6 +59,14 @@ def without_vectors(connection: sa.Connection, encoder: str) -> list[int]:
     return list(connection.execute(query).scalars())
 
 
+def n_without_vectors(connection: sa.Connection, encoder: str) -> int:
+    """How many passages this encoder has not seen."""
+    table = schema.vectors
+    all_of_them = connection.execute(sa.select(sa.func.count()).select_from(schema.passages)).scalar_one()
+    seen = sa.select(sa.func.count()).select_from(table).where(table.c.encoder == encoder)
+    return int(all_of_them) - int(connection.execute(seen).scalar_one())
+
+
 def put_vectors(
     connection: sa.Connection,
     encoder: str,

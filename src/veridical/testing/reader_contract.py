@@ -29,8 +29,8 @@ LONG = "The line from the mines to the coast was rebuilt in sections, one each s
 class ReaderContract:
     """Tests for a backend. They ask for the fixture ``reader``: a fresh reader."""
 
-    #: How far a probability may move with the batch that a passage is read in; int8 models need some room.
-    batch_tolerance = 0.03
+    #: How far a probability may move with the batch that a passage is read in.
+    batch_tolerance = 1e-6
 
     def test_it_is_a_reader_with_a_stable_name(self, reader: Reader) -> None:
         _require(isinstance(reader, Reader), "it must have name, read() and read_pairs()")
