@@ -17,6 +17,7 @@ from veridical.bench.relations import (
     cases_of,
     clear_wrong,
     mend,
+    sets_against,
 )
 
 REAL = "The office is in Oslo, by the harbour."
@@ -83,6 +84,15 @@ def test_a_fake_that_does_not_name_the_wrong_answer_is_unclear() -> None:
         "unclear fake and real contradicts": {(vague, REAL)},
         "two fakes, one unclear supports": {(vague, FAKE)},
     }
+
+
+def test_a_fake_that_sets_the_right_answer_against_the_wrong_one_is_unclear() -> None:
+    asked = question((FAKE, "misinformation"), ("It is in Oslo, and not in Bergen.", "misinformation"))
+    assert [argued(asked, passage) for passage in asked.passages] == ["Bergen", None]
+    assert sets_against("It is Oslo, by the sea, rather than Bergen.", ["Oslo"], ["Bergen"])
+    assert not sets_against("It is in Oslo. It is not in Bergen.", ["Oslo"], ["Bergen"])
+    assert not sets_against("In Oslo it was not until Bergen fell.", ["Oslo"], ["Bergen"])
+    assert not sets_against("Oslo, not Bergen.", [], ["Bergen"])
 
 
 def test_a_wrong_answer_that_overlaps_a_right_one_argues_for_nothing() -> None:

@@ -78,6 +78,18 @@ def test_a_denied_answer_leaves_its_weight_to_what_is_said_instead() -> None:
     assert found.no_answer == 0.1
 
 
+def test_an_answer_that_is_set_against_another_is_denied_wherever_it_stands() -> None:
+    text = "The office is in Oslo, not Bergen. Bergen is a town by the sea."
+    bergen = ReadAnswer("Bergen", 35, 41, 0.6)
+    oslo = ReadAnswer("Oslo", 17, 21, 0.3)
+    assert denial(text, bergen.start, bergen.end) == 0
+    found = undenied(text, Reading((bergen, oslo), 0.1))
+    assert found.answers[0].text == "Oslo"
+    plain = "The office is in Oslo, not only for Bergen. Bergen is a town by the sea."
+    again = Reading((ReadAnswer("Bergen", 44, 50, 0.6),), 0.4)
+    assert undenied(plain, again) is again
+
+
 def test_a_passage_that_only_denies_hardly_answers() -> None:
     text = "The office is not in Bergen."
     found = undenied(text, Reading((ReadAnswer("Bergen", 21, 27, 0.8),), 0.2))

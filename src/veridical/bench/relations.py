@@ -7,6 +7,7 @@ evaluation only: gold answers and labels decide what is expected.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -57,9 +58,36 @@ def clear_wrong(question: Question) -> tuple[str, ...]:
 
 
 def argued(question: Question, passage: LabelledPassage) -> str | None:
-    """The wrong answer that a fake argues for: the only one that it mentions; None if that is not clear."""
+    """The wrong answer that a fake argues for: the only one that it mentions; None if that is not clear.
+
+    Nor is it clear of a fake that sets the right answer against the wrong one ("Oslo, not Bergen") and never
+    the other way round: some that were meant to mislead do not.
+    """
     mentioned = [wrong for wrong in clear_wrong(question) if contains(passage.text, [wrong])]
-    return mentioned[0] if len(mentioned) == 1 else None
+    if len(mentioned) != 1:
+        return None
+    wrong, right = mentioned, question.answers
+    if sets_against(passage.text, right, wrong) and not sets_against(passage.text, wrong, right):
+        return None
+    return wrong[0]
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+")
+
+
+def sets_against(text: str, first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether a sentence says one of the first answers, and then that it is none of the second."""
+    one, other = ("|".join(_longest_first(answers)) for answers in (first, second))
+    if not one or not other:
+        return False
+    pattern = re.compile(
+        rf"\b(?:{one})(?: \S+){{0,8}}? (?:not(?! until)|rather than|instead of)(?: \S+){{0,2}}? (?:{other})\b"
+    )
+    return any(pattern.search(normalise(sentence)) for sentence in _SENTENCE_END.split(text))
+
+
+def _longest_first(answers: Sequence[str]) -> list[str]:
+    return [re.escape(a) for a in sorted({normalise(a) for a in answers} - {""}, key=lambda a: (-len(a), a))]
 
 
 def cases_of(question: Question, rng: np.random.Generator, other_answer: str | None = None) -> list[Case]:

@@ -14,6 +14,8 @@ from veridical.reading.base import ReadAnswer, Reading
 
 #: How much of an answer's probability a cue takes away: that it is not so, or that it is beside the point.
 DENIED, SET_ASIDE = 0.9, 0.5
+#: A longer sentence is a table or a list, and is not searched for what it denies: patterns need bounds.
+MOST_CHARS = 1000
 
 _CLAIMED_NEXT = re.compile(
     r"\b(?:(?:(?:mis)?conceptions?|notions?|ideas?|myths?|rumou?rs?|assumptions?|suggestions?|beliefs?|claims?|"
@@ -70,7 +72,7 @@ def denial(text: str, start: int, end: int, *, question: str = "") -> float:
             a, b = max(start, span.start) - span.start, min(end, span.end) - span.start
             if b - a < (end - start) / 2:
                 continue
-            if _NEGATED.search(question):
+            if _NEGATED.search(question) or len(span.text) > MOST_CHARS:
                 return 0.0
             denied, aside = _scopes(span.text)
             if any(_mostly_in(a, b, scope) for scope in denied) or _SAID_NOT_SO.match(span.text, b):
@@ -82,13 +84,16 @@ def denial(text: str, start: int, end: int, *, question: str = "") -> float:
 @lru_cache(maxsize=32_768)
 def word_denials(sentence: str) -> Mapping[str, float]:
     """How far a sentence denies its words: each word's stem, and the least denial of its mentions."""
-    denied, aside = _scopes(sentence)
+    searched = len(sentence) <= MOST_CHARS
+    denied, aside = _scopes(sentence) if searched else ((), ())
     found: dict[str, float] = {}
     for match in _TOKEN.finditer(sentence):
         word = stem(match[0].lower().removesuffix("'s").removesuffix("’s"))
         start, end = match.span()
         level = 0.0
-        if any(_mostly_in(start, end, scope) for scope in denied) or _SAID_NOT_SO.match(sentence, end):
+        if any(_mostly_in(start, end, scope) for scope in denied) or (
+            searched and _SAID_NOT_SO.match(sentence, end)
+        ):
             level = DENIED
         elif any(_mostly_in(start, end, scope) for scope in aside):
             level = SET_ASIDE
@@ -130,6 +135,8 @@ def _level(text: str, answer: ReadAnswer, question: str) -> float:
 @lru_cache(maxsize=32_768)
 def _set_against(sentence: str) -> frozenset[str]:
     """Stems of the words that a sentence names only as what something else is not."""
+    if len(sentence) > MOST_CHARS:
+        return frozenset()
     scopes = [(cue.start(), _clause_end(sentence, cue.end())) for cue in _SET_AGAINST.finditer(sentence)]
     if not scopes:
         return frozenset()
