@@ -59,10 +59,10 @@ class Judged:
 
     @classmethod
     def of_answers(cls, support: FloatArray, contradiction: FloatArray) -> Judged:
-        """An edge is where the one outweighs the other by as much as the graph asks for to show it."""
-        difference = support - contradiction
-        kinds = np.sign(difference) * (np.abs(difference) >= SURE)
-        return cls._of(support, contradiction, kinds, WORTH["answers"] * difference)
+        """An edge is what is as probable as the graph asks for to show it."""
+        larger = np.maximum(support, contradiction)
+        signs = np.where(support >= contradiction, 1, -1)
+        return cls._of(support, contradiction, signs * (larger >= SURE), WORTH["answers"] * larger * signs)
 
     @classmethod
     def worthiest(cls, judged: Sequence[Judged]) -> Judged:
