@@ -7,7 +7,14 @@ import pytest
 from judged import answer, judge, put
 
 from veridical.graph import evidence
-from veridical.graph.build import compare_dates, load_graph, relations_among, relations_of_document
+from veridical.graph.build import (
+    compare_dates,
+    document_edges,
+    load_graph,
+    relations_among,
+    relations_of_document,
+)
+from veridical.graph.evidence import rows_of
 from veridical.stores import Store, documents
 from veridical.stores.derived import Judgement
 from veridical.types import Node, RelationKind
@@ -104,6 +111,21 @@ def test_copies_are_one_voice_whatever_their_titles_and_keys(store: Store) -> No
         group = load_graph(connection).graph.text_group
     assert group[0] == group[1] != group[2]
     assert edges(store) == [(1, 3, 1, 0.8), (2, 3, 1, 0.8)]
+
+
+def test_near_duplicates_do_not_support_each_other_but_may_contradict() -> None:
+    found = rows_of(
+        np.array([0, 0, 1]),
+        np.array([1, 2, 2]),
+        np.array([0.9, 0.9, 0.0]),
+        np.array([0.0, 0.0, 0.9]),
+        answered=False,
+    )
+    texts, voices = np.array([0, 1, 2]), np.array([0, 0, 2])
+    kept = document_edges(found, texts, voices)
+    assert list(zip(kept.heads.tolist(), kept.tails.tolist(), strict=True)) == [(0, 2), (1, 2)]
+    clash = rows_of(np.array([0]), np.array([1]), np.array([0.0]), np.array([0.9]), answered=False)
+    assert document_edges(clash, texts, voices).signs.tolist() == [-1]
 
 
 def test_a_later_contradiction_supersedes_and_is_no_edge(store: Store) -> None:

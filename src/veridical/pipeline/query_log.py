@@ -71,6 +71,7 @@ class QueryLog:
             if n:
                 beliefs.mark_behind(connection)
         self._refresh()
+        self._store().forget_log()
         return n
 
     def export_lines(self) -> list[str]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from veridical.nli.dates import When, compare_dates
 from veridical.nli.lexicon import KINDS, OPPOSITES, STOPWORDS, stem, word_list
 from veridical.nli.quantities import Quantity, compare_quantities
-from veridical.reading.said import GENERIC, WITHIN, Said, Word, makes_another, said
+from veridical.reading.said import GENERIC, WITHIN, Said, Word, makes_another, one_line, said
 
 #: Agreement at or above which two answers count as one, and at or below which as two.
 SAME, DIFFERENT = 0.75, 0.3
@@ -59,6 +59,7 @@ def agreement(left: str, right: str, *, question: str = "") -> float:
     >>> agreement("12 May 1932", "in 1932"), agreement("1194", "6666")
     (0.95, 0.0)
     """
+    left, right = one_line(left), one_line(right)
     if left > right:
         left, right = right, left
     return _agreement(left, right, question)

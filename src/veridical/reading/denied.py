@@ -26,8 +26,8 @@ _CLAIMED_NEXT = re.compile(
 )
 _SAID_NOT_SO = re.compile(
     r"\W*(?:(?!(?:and|or|if|when|that|which|who|i|you|we|they|he|she|it|people)\b)[\w'’]+,?\s+){0,4}?"
-    r"(?:(?:is|was|are|were|be|been|has|have|had|did|does|do|could|would|can|will)\s+(?:\w+\s+)?(?:not|never)\b|"
-    r"(?:cannot|never)\b|\w+n['’]t\b|"
+    r"(?:(?:is|was|are|were|be|been|has|have|had|did|does|do|could|would|can|will)\s+(?:\w+\s+)?(?:not|never)\b(?!\s+(?:only|just|merely|until))|"
+    r"(?:cannot|never)\b|\w+n['’]t\b(?!\s+(?:only|just|merely|until))|"
     r"(?:is|was|are|were|has\s+been|have\s+been)\s+(?:\w+\s+){0,2}(?:incorrect|inaccurate|false|wrong|mistaken|"
     r"erroneous|untrue|debunked|disproven|disproved|refuted|misconceptions?|myths?)\b|"
     r"lacks?\b|fell\s+short|falls?\s+short)",
@@ -43,6 +43,7 @@ _SET_AGAINST = re.compile(
     r"(?<=[,;]\s)not|(?<=[,;][\"”’]\s)not)\b(?!\s+(?:only|just|until))",
     re.IGNORECASE,
 )
+_STILL_SO = re.compile(r"\s+(?:only|just|merely|until|till)\b", re.IGNORECASE)
 _IN_CONTRAST = re.compile(r"\A\W*(?:in\s+contrast|by\s+contrast|on\s+the\s+other\s+hand|conversely)\b", re.I)
 _NEGATED = re.compile(r"\b(?:not|never|cannot|except)\b|n['’]t\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)*")
@@ -160,6 +161,7 @@ def _scopes(sentence: str) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int
         (cue.start(), _clause_end(sentence, cue.end()))
         for pattern in (DENIED_NEXT, _CLAIMED_NEXT)
         for cue in pattern.finditer(sentence)
+        if not _STILL_SO.match(sentence, cue.end())
     )
     if _IN_CONTRAST.match(sentence):
         return denied, ((0, len(sentence)),)

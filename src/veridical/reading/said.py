@@ -13,6 +13,8 @@ from veridical.nli.lexicon import NEGATIONS, STOPWORDS, stem, word_list
 from veridical.nli.quantities import Quantity, read_quantities
 from veridical.nli.units import CURRENCIES, SCALES, UNITS
 
+MOST_CHARS = 300
+
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*[+#]*|\d+(?:[.,:]\d+)*|[$€£¥%]")
 _DOTTED = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]\.\s?){2,}(?![^\W\d_]\b)|(?<![^\W\d_])(?:[^\W\d_]\.){2,}")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-‐‑–](?=[^\W\d_])")
@@ -189,10 +191,15 @@ class Said:
         return bool(self.dates or self.numbers or self.quantities)
 
 
+def one_line(text: str) -> str:
+    """An answer on one line, cut to `MOST_CHARS`: longer ones are no answers, and patterns need bounds."""
+    return " ".join(text[: 4 * MOST_CHARS].split())[:MOST_CHARS]
+
+
 @lru_cache(maxsize=65_536)
 def said(text: str) -> Said:
-    """Read an answer; never fails, whatever the text."""
-    plain = asserted(_SPACED.sub("", _without_accents(text)))
+    """Read an answer; never fails, whatever the text. Of one longer than `MOST_CHARS` the rest is ignored."""
+    plain = asserted(_SPACED.sub("", _without_accents(one_line(text))))
     plain = _NUMBER_SIGN.sub("number ", plain)
     plain = _DOTTED.sub(lambda match: re.sub(r"[.\s]", "", match[0]) + " ", plain)
     plain = _HYPHEN.sub(" ", plain)
@@ -237,7 +244,7 @@ def makes_another(word: str, who: bool) -> bool:
 
 def asserted(text: str) -> str:
     """Return a text without what it denies ("X, not Y"), if it says anything else."""
-    kept = _DENIED.sub(" ", text) if len(text) > 8 else text
+    kept = _DENIED.sub(" ", one_line(text)) if len(text) > 8 else text
     return kept if any(char.isalnum() for char in kept) else text
 
 
