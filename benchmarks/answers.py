@@ -151,11 +151,9 @@ class Bench:
         exam = self.exam(
             questions, self.corpus("nq", questions, "written", seed), "written", "language model"
         )
-        judged = protocol.judge(exam.corpus.true, max(answer_runs.FEEDBACK), seed=seed)
-        beliefs = {
-            f"feedback {max(answer_runs.FEEDBACK):.0%}": answers.believe(answers.build_graph(exam), judged),
-            "perfect trust": exam.corpus.true.astype(float),
-        }
+        share = max(answer_runs.FEEDBACK)
+        judged = protocol.judge(exam.corpus.true, share, seed=seed)
+        beliefs = {f"feedback {share:.0%}": answers.believe(answers.build_graph(exam), judged)}
         model = LlamaCppLLM(path)
         task = self.progress.add_task("language model", total=llm_answers.n_calls(len(beliefs)))
         tick = functools.partial(self.progress.advance, task)

@@ -149,8 +149,8 @@ def table(results: Iterable[Result], dataset: str) -> str:
             _interval(found[setting, "f1 against clean"], sign=True),
             _interval(found[setting, "attack"]),
         ]
-        cells = [f"{cell:>20}" for cell in cells]
-        cells += [f"{_number(found[setting, name]):>8}" for name, _ in _COLUMNS]
+        cells = [f"{cell:>21}" for cell in cells]
+        cells += [f"{_number(found[setting, name]):>9}" for name, _ in _COLUMNS]
         lines.append(f"{poison:<8} {sources:<13} {belief:<14}" + "".join(cells))
     lines += ["", *_curve_lines(found)]
     return "\n".join(lines)
@@ -168,9 +168,9 @@ _COLUMNS = (
 _HEAD = (
     f"{'poison':<8} {'sources':<13} {'known':<14}"
     + "".join(
-        f"{title:>20}" for title in ("strict EM", "against clean", "F1", "against clean", "attack success")
+        f"{title:>21}" for title in ("strict EM", "against clean", "F1", "against clean", "attack success")
     )
-    + "".join(f"{title:>8}" for _, title in _COLUMNS)
+    + "".join(f"{title:>9}" for _, title in _COLUMNS)
 )
 
 
