@@ -197,7 +197,7 @@ class Bench:
         }
         if not self.args.no_made:
             runs["made"] = self.made_rows(corpus.texts, near, name), len(near)
-        runs["all"] = relating.joined([rows for rows, _ in runs.values()]), len({*near, *asked_pairs})
+        runs["all"] = evidence.joined([rows for rows, _ in runs.values()]), len({*near, *asked_pairs})
         asked_by = [(q.id, pool) for q, pool in zip(corpus.questions, pools, strict=True)]
         return corpus_results(name, corpus, runs, asked_by, seed=self.args.seed)
 

@@ -27,6 +27,7 @@ from veridical.bench import cache, protocol, relating, results, retrieval, summa
 from veridical.bench.datasets.questions import Question, read
 from veridical.bench.poison import Poison, poisoned
 from veridical.errors import VeridicalError
+from veridical.graph import evidence
 from veridical.graph.evidence import Rows
 from veridical.index.encoder import Float32Array, TextEncoder
 from veridical.nli.base import NLIModel
@@ -134,7 +135,7 @@ class Bench:
         pools = relating.question_pools(texts, questions)
         asked = [q.text for q in corpus.asked]
         found["asked"], _ = relating.answered(asked, pools, corpus, self.read(f"{title}: asked"))
-        found["asked and inferred"] = relating.joined([found["inferred"], found["asked"]])
+        found["asked and inferred"] = evidence.joined([found["inferred"], found["asked"]])
         others = self.vectors(corpus.others, f"{title}: other questions")
         other_pools = relating.question_pools(texts, others)
         found["others asked"], _ = relating.answered(

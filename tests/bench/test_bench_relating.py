@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from veridical.bench import protocol, relating
+from veridical.graph import evidence
 from veridical.reading.base import ReadAnswer, Reading
 
 TEXTS = ("Paris it is.", "It is Paris.", "Rome it is.", "Nothing here.")
@@ -41,6 +42,21 @@ def test_passages_that_answer_a_question_alike_support_each_other_and_others_con
     assert list(readings[0]) == [2, 0, 3, 1]
 
 
+def test_an_edge_by_answers_says_which_side_answers_the_more_outright():
+    def unsure_of_paris(pairs):
+        sure = read(pairs)
+        return [
+            Reading(reading.answers, 0.4 if reading.best and reading.best.text == "Paris" else 0.1)
+            for reading in sure
+        ]
+
+    rows, _ = relating.answered(["Which city?"], [[2, 0, 3, 1]], corpus(), unsure_of_paris)
+    _, graph = edges(rows)
+    ends = zip(graph.heads.tolist(), graph.tails.tolist(), strict=True)
+    margins = dict(zip(ends, graph.answer_margins.round(6).tolist(), strict=True))
+    assert margins == {(0, 1): 0.0, (0, 2): -0.3, (1, 2): -0.3}
+
+
 def test_a_question_that_no_passage_answers_relates_none():
     rows, _ = relating.answered(["Who else?"], [[0, 1, 2]], corpus(), read)
     assert edges(rows)[0] == {}
@@ -66,9 +82,9 @@ def test_relations_less_likely_than_neutral_are_no_relations():
 
 
 def test_answers_outweigh_what_was_inferred_of_the_same_pair():
-    inferred = relating.inferred([(0, 2), (1, 3)], np.array([[0.9, 0.0], [0.9, 0.0]], dtype=np.float32))
+    inferred = relating.inferred([(0, 2), (1, 3)], np.array([[0.6, 0.0], [0.6, 0.0]], dtype=np.float32))
     answers, _ = relating.answered(["Which city?"], [[0, 2]], corpus(), read)
-    assert edges(relating.joined([inferred, answers]))[0] == {(0, 2): -1, (1, 3): 1}
+    assert edges(evidence.joined([inferred, answers]))[0] == {(0, 2): -1, (1, 3): 1}
 
 
 def test_neighbours_and_passages_that_share_something_rare_are_judged():

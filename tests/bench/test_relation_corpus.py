@@ -41,7 +41,8 @@ def rows(*edges: tuple[tuple[int, int], int, float]) -> Rows:
     ends = np.array([pair for pair, _, _ in edges], dtype=np.int64).reshape(-1, 2)
     signs = np.array([sign for _, sign, _ in edges], dtype=np.int64)
     weights = np.array([weight for _, _, weight in edges], dtype=float)
-    return Rows(ends[:, 0], ends[:, 1], signs, weights, np.ones(len(edges), dtype=np.bool_))
+    answered = np.ones(len(edges), dtype=np.bool_)
+    return Rows(ends[:, 0], ends[:, 1], signs, weights, answered, np.zeros(len(edges)))
 
 
 def test_pairs_stand_as_their_passages_answer(corpus: RelationCorpus) -> None:

@@ -57,6 +57,9 @@ def test_what_is_conceded_or_contrasted_is_set_aside(text: str) -> None:
         "While living in Oslo, she ran the office.",
         "The office, which opened in 1990, is in Oslo. Bergen was never considered.",
         "Bergen was not chosen. The office is in Oslo.",
+        "It was not until Oslo had a harbour that the office opened.",
+        "The office is not only in Oslo.",
+        "Oslo was not only a harbour.",
     ],
 )
 def test_what_the_passage_says_is_not_denied(text: str) -> None:

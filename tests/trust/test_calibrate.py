@@ -45,40 +45,40 @@ def test_ten_judged_documents_count_as_calibrated_and_nine_do_not():
 
 
 def clashes(share_bad, n=400, seed=0):
-    """Judged documents of which the graph knows nothing; half stand out, a share of these is bad."""
-    excess = np.where(np.arange(n) % 2, 0.4, -0.4)
-    bad = np.random.default_rng(seed).random(n) < np.where(excess > 0, share_bad, 1 - share_bad)
-    return np.full(n, 0.5), (~bad).astype(float), np.ones(n), excess
+    """Judged documents of which the graph knows nothing; half answer outright, a share of these is bad."""
+    outright = np.where(np.arange(n) % 2, 0.1, -0.1)
+    bad = np.random.default_rng(seed).random(n) < np.where(outright > 0, share_bad, 1 - share_bad)
+    return np.full(n, 0.5), (~bad).astype(float), np.ones(n), outright
 
 
-def test_where_those_that_stand_out_were_judged_bad_standing_out_counts_against_a_document():
+def test_where_the_more_outright_were_judged_bad_that_counts_against_a_document():
     fitted = calibrate(*clashes(0.7))
-    assert fitted.trust(0.5, 0.4) == pytest.approx(0.3, abs=0.05)
-    assert fitted.trust(0.5, -0.4) == pytest.approx(0.7, abs=0.05)
+    assert fitted.trust(0.5, 0.1) == pytest.approx(0.3, abs=0.05)
+    assert fitted.trust(0.5, -0.1) == pytest.approx(0.7, abs=0.05)
     assert fitted.trust(0.5, 0.0) == 0.5
 
 
 @pytest.mark.parametrize("share_bad", [0.1, 0.45])
-def test_standing_out_never_speaks_for_a_document(share_bad):
+def test_answering_outright_never_speaks_for_a_document(share_bad):
     assert calibrate(*clashes(share_bad)).clash == 0.0
 
 
 def test_what_the_graph_explains_does_not_count_twice():
-    _, values, weights, excess = clashes(0.7)
+    _, values, weights, outright = clashes(0.7)
     known = np.where(values > 0, 0.9, 0.1)
-    alone = calibrate(np.full(len(values), 0.5), values, weights, excess).clash
-    assert calibrate(known, values, weights, excess).clash < 0.3 * alone
+    alone = calibrate(np.full(len(values), 0.5), values, weights, outright).clash
+    assert calibrate(known, values, weights, outright).clash < 0.3 * alone
 
 
 def test_a_few_judgements_do_not_say_which_side_of_a_clash_is_wrong():
-    few, many = np.ones(4), np.ones(40)
-    assert calibrate(0.5 * few, 0.0 * few, few, 0.5 * few).clash == 0.0
-    assert calibrate(0.5 * many, 0.0 * many, many, 0.5 * many).clash > 0.0
+    few, many = np.ones(4), np.ones(20)
+    assert calibrate(0.5 * few, 0.0 * few, few, 0.125 * few).clash == 0.0
+    assert calibrate(0.5 * many, 0.0 * many, many, 0.125 * many).clash > 0.0
 
 
-def test_standing_out_is_worth_odds_of_at_most_seven_to_one():
+def test_answering_outright_is_worth_odds_of_at_most_thirteen_to_one():
     fitted = calibrate(*clashes(1.0, n=4000))
-    assert 0.1 < fitted.trust(0.5, 0.5) < fitted.trust(0.5, -0.5) < 0.9
+    assert 1 / 14 < fitted.trust(0.5, 0.125) < fitted.trust(0.5, -0.125) < 13 / 14
 
 
 @given(st.floats(0.05, 8), st.floats(0, 1))

@@ -1,4 +1,4 @@
-"""Excess contradiction says which side of a clash stands out, and many voices make no more of it."""
+"""Outrightness says which side of a clash answers the more outright, and many voices make no more of it."""
 
 from __future__ import annotations
 
@@ -10,62 +10,68 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from veridical.bench import protocol
-from veridical.trust.clashes import excess_contradiction
+from veridical.trust.clashes import outrightness
 
 
-def graph(edges, n, voices=None, n_sources=0):
-    """Documents that contradict each other, by (head, tail, weight)."""
+def graph(edges, n, n_sources=0):
+    """Documents that contradict each other, by (head, tail, weight, margin)."""
     source_of = np.zeros(n, dtype=np.int64) if n_sources else None
-    heads = np.array([head for head, _, _ in edges], dtype=np.int64)
-    tails = np.array([tail for _, tail, _ in edges], dtype=np.int64)
-    weights = np.array([weight for _, _, weight in edges], dtype=np.float64)
-    made = protocol.with_relations(
-        protocol.source_graph(n, source_of, n_sources), heads, tails, -np.ones_like(heads), weights
+    heads = np.array([edge[0] for edge in edges], dtype=np.int64)
+    tails = np.array([edge[1] for edge in edges], dtype=np.int64)
+    weights = np.array([edge[2] for edge in edges], dtype=np.float64)
+    margins = np.array([edge[3] for edge in edges], dtype=np.float64)
+    bare = protocol.source_graph(n, source_of, n_sources)
+    return replace(
+        protocol.with_relations(bare, heads, tails, -np.ones_like(heads), weights), margins=margins
     )
-    return made if voices is None else replace(made, voice_group=np.array(voices, dtype=np.int64))
 
 
-def test_two_that_contradict_each_other_and_nobody_else_are_even():
-    assert excess_contradiction(graph([(0, 1, 0.9)], 3)).tolist() == [0, 0, 0]
+def test_the_two_sides_of_a_clash_stand_out_by_as_much():
+    assert outrightness(graph([(0, 1, 0.5, 0.2)], 3)) == pytest.approx([0.1, -0.1, 0.0])
 
 
-def test_who_is_contradicted_by_several_stands_out_against_the_one_that_is_least_sure():
-    found = excess_contradiction(graph([(0, 1, 0.9), (0, 2, 0.3)], 3))
-    assert found[0] == pytest.approx(0.9 - (0.9 * 0.9 + 0.3 * 0.3) / 1.2)
-    assert found[1] == pytest.approx(0.0)
-    assert found[2] == -0.5  # 0.3 - 0.9, kept within bounds
+def test_it_is_bounded_where_one_side_answers_outright_and_the_other_hardly():
+    assert outrightness(graph([(0, 1, 0.9, 0.9)], 2)).tolist() == [0.125, -0.125]
 
 
-def test_supports_and_sources_play_no_part():
-    made = graph([(0, 1, 0.9), (1, 2, 0.8)], 3, n_sources=1)
-    flipped = replace(made, signs=np.array([-1, 1]))
-    assert len(excess_contradiction(made)) == 4
-    assert excess_contradiction(flipped).tolist() == [0, 0, 0, 0]
+def test_only_the_surest_contradiction_counts():
+    found = outrightness(graph([(0, 1, 0.8, 0.1), (0, 2, 0.2, 0.5)], 3))
+    assert found == pytest.approx([0.08, -0.08, -0.1])
 
 
-def test_many_that_contradict_equally_count_as_one():
-    crowd = excess_contradiction(graph([(0, j, 0.8) for j in range(1, 11)], 11))
-    np.testing.assert_allclose(crowd, 0.0, atol=1e-12)
+def test_of_two_equally_sure_contradictions_the_more_outright_opponent_counts():
+    edges = [(0, 1, 0.5, 0.4), (0, 2, 0.5, -0.2)]
+    assert outrightness(graph(edges, 3))[0] == pytest.approx(-0.1)
+    assert outrightness(graph(edges[::-1], 3))[0] == pytest.approx(-0.1)
 
 
-def test_near_copies_have_one_voice_in_the_mean():
-    edges = [(0, 1, 0.9), (0, 2, 0.3)]
-    alone = excess_contradiction(graph(edges, 3))
-    copied = [*edges, (0, 3, 0.3), (0, 4, 0.3)]  # two more copies of document 2
-    assert excess_contradiction(graph(copied, 5, [0, 1, 2, 2, 2]))[0] == pytest.approx(alone[0])
-    assert excess_contradiction(graph(copied, 5))[0] > alone[0] + 0.05
+def test_supports_sources_and_relations_by_inference_play_no_part():
+    made = graph([(0, 1, 0.5, 0.2), (1, 2, 0.5, 0.1)], 3, n_sources=1)
+    supported = replace(made, signs=np.array([-1, 1]))
+    assert outrightness(supported) == pytest.approx([0.1, -0.1, 0, 0])
+    assert outrightness(replace(made, margins=np.empty(0))).tolist() == [0, 0, 0, 0]
+
+
+@given(
+    st.floats(0.1, 0.9), st.floats(-1, 1), st.lists(st.tuples(st.floats(0, 1), st.floats(-1, 1)), max_size=8)
+)
+def test_texts_that_contradict_less_surely_move_nothing(weight, margin, others):
+    plain = [(0, 1, weight, margin)]
+    crowd = [(0, 2 + i, 0.99 * weight * share, lead) for i, (share, lead) in enumerate(others)]
+    assert outrightness(graph([*plain, *crowd], 10))[0] == outrightness(graph(plain, 10))[0]
 
 
 edge_lists = st.lists(
-    st.tuples(st.integers(0, 5), st.integers(6, 9), st.floats(0, 1)),
+    st.tuples(st.integers(0, 4), st.integers(5, 9), st.floats(0, 1), st.floats(-1, 1)),
     max_size=20,
     unique_by=lambda edge: edge[:2],
 )
 
 
-@given(edge_lists)
-def test_it_is_bounded_and_nothing_for_those_that_nobody_contradicts(edges):
-    found = excess_contradiction(graph(edges, 10))
-    assert (np.abs(found) <= 0.5).all()
-    touched = {i for head, tail, _ in edges for i in (head, tail)}
-    assert all(found[i] == 0 for i in range(10) if i not in touched)
+@given(edge_lists, st.randoms())
+def test_the_order_of_edges_makes_no_difference(edges, random):
+    found = outrightness(graph(edges, 10))
+    assert (np.abs(found) <= 0.125).all()
+    shuffled = list(edges)
+    random.shuffle(shuffled)
+    np.testing.assert_array_equal(outrightness(graph(shuffled, 10)), found)

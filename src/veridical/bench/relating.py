@@ -21,6 +21,7 @@ from veridical.graph.evidence import Rows
 from veridical.graph.from_questions import MIN_SIMILARITY, pairs_of, update_pools
 from veridical.graph.rare import fact_keys, rare_pairs
 from veridical.reading.base import Reading
+from veridical.stores.questions import QuestionPair
 
 Float32Array = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -40,7 +41,7 @@ def inferred(pairs: Sequence[Pair], judged: Float32Array) -> Rows:
     """Return what was inferred of some pairs; ``judged`` has shape (len(pairs), 2), as from `judgements`."""
     ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     numbers = judged.astype(np.float64)
-    return evidence.rows_of(ends[:, 0], ends[:, 1], numbers[:, 0], numbers[:, 1], answered=False)
+    return evidence.rows_of(ends[:, 0], ends[:, 1], numbers[:, 0], numbers[:, 1])
 
 
 def question_pools(texts: Float32Array, questions: Float32Array) -> list[list[int]]:
@@ -72,14 +73,23 @@ def answered(
     pairs = [
         pair
         for number, (text, own) in enumerate(zip(questions, readings, strict=True))
-        for pair in pairs_of(number, text, own, owner, reader="")
+        for pair in pairs_of(number, text, own, owner, reader="", texts={i: corpus.texts[i] for i in own})
     ]
     table = np.array(
         [(pair.low_passage, pair.high_passage, pair.support, pair.contradiction) for pair in pairs],
         dtype=np.float64,
     ).reshape(-1, 4)
     ends = table[:, :2].astype(np.int64)
-    return evidence.rows_of(ends[:, 0], ends[:, 1], table[:, 2], table[:, 3], answered=True), list(readings)
+    margins = np.array([_margin(pair, readings) for pair in pairs], dtype=np.float64)
+    found_rows = evidence.rows_of(
+        ends[:, 0], ends[:, 1], table[:, 2], table[:, 3], answered=True, margins=margins
+    )
+    return found_rows, list(readings)
+
+
+def _margin(pair: QuestionPair, readings: Sequence[Mapping[int, Reading]]) -> float:
+    own = readings[pair.question_id or 0]
+    return own[pair.high_passage].no_answer - own[pair.low_passage].no_answer
 
 
 def labelled(corpus: Corpus, pools: Sequence[Sequence[int]]) -> Rows:
@@ -98,12 +108,6 @@ def labelled(corpus: Corpus, pools: Sequence[Sequence[int]]) -> Rows:
     return evidence.rows_of(table[:, 0], table[:, 1], same, 1.0 - same, answered=True)
 
 
-def joined(parts: Sequence[Rows]) -> Rows:
-    """Return all evidence of several kinds."""
-    names = ("heads", "tails", "signs", "weights", "answered")
-    return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
-
-
 def relate(graph: Graph, found: Rows) -> Graph:
     """Return the graph with one edge a document pair, as a build makes it from evidence."""
     edges = evidence.strongest(found)
@@ -114,4 +118,5 @@ def relate(graph: Graph, found: Rows) -> Graph:
         signs=edges.signs,
         weights=np.minimum(edges.weights, 1.0),
         by_answers=edges.answered,
+        margins=edges.margins,
     )

@@ -56,6 +56,9 @@ class Graph:
     by_answers, superseded_by_answers
         Shapes (m,) and (s,): whether the pair rests on what both answer to one question, rather than on
         inference between sentences. Empty stands for none.
+    margins
+        Shape (m,), in [-1, 1]: how much more probably the head answers the question that a pair rests on than
+        the tail does; 0 where no question is. Empty stands for 0.
     """
 
     nodes: tuple[Node, ...]
@@ -72,6 +75,7 @@ class Graph:
     voice_group: IntArray = field(default_factory=_no_ints)
     by_answers: BoolArray = field(default_factory=_no_flags)
     superseded_by_answers: BoolArray = field(default_factory=_no_flags)
+    margins: FloatArray = field(default_factory=_no_floats)
 
     @property
     def n_nodes(self) -> int:
@@ -93,6 +97,11 @@ class Graph:
         """Shape (m,): ``by_answers``, written out."""
         return self.by_answers if len(self.by_answers) else np.zeros(len(self.heads), dtype=np.bool_)
 
+    @property
+    def answer_margins(self) -> FloatArray:
+        """Shape (m,): ``margins``, written out."""
+        return self.margins if len(self.margins) else np.zeros(len(self.heads))
+
     def contested(self, shares: FloatArray) -> Graph:
         """Return the graph in which dated contradictions count among the others, each by its share.
 
@@ -113,6 +122,7 @@ class Graph:
             signs=np.concatenate([self.signs, np.full(len(self.later), -1, dtype=np.int64)]),
             weights=np.concatenate([self.weights, shares * self.supersede_weights]),
             by_answers=np.concatenate([self.answered, dated]),
+            margins=np.concatenate([self.answer_margins, np.zeros(len(self.later))]),
         )
 
 

@@ -83,7 +83,8 @@ def load_graph(connection: sa.Connection) -> LoadedGraph:
     groups: dict[str, int] = {}
     text_group = np.array([groups.setdefault(row.text_hash, len(groups)) for row in rows], dtype=np.int64)
     nodes = tuple([Node("document", str(i)) for i in ids] + [Node("source", source) for source in sources])
-    edges = document_edges(evidence.rows(connection, ids), text_group)
+    voice_group = voices.voices(connection, [row.text_hash for row in rows])
+    edges = document_edges(evidence.rows(connection, ids), text_group, voice_group)
     later, earlier = _split_by_date(edges, [row.date for row in rows])
     plain = later < 0
     return LoadedGraph(
@@ -99,8 +100,9 @@ def load_graph(connection: sa.Connection) -> LoadedGraph:
             later=later[~plain],
             earlier=earlier[~plain],
             supersede_weights=edges.weights[~plain],
-            voice_group=voices.voices(connection, [row.text_hash for row in rows]),
+            voice_group=voice_group,
             by_answers=edges.answered[plain],
+            margins=edges.margins[plain],
             superseded_by_answers=edges.answered[~plain],
         ),
         ids,
@@ -108,7 +110,7 @@ def load_graph(connection: sa.Connection) -> LoadedGraph:
     )
 
 
-def document_edges(found: Rows, text_group: IntArray) -> Rows:
+def document_edges(found: Rows, text_group: IntArray, voice_group: IntArray | None = None) -> Rows:
     """Return one edge a document pair: the strongest evidence's kind and weight.
 
     Parameters
@@ -117,17 +119,13 @@ def document_edges(found: Rows, text_group: IntArray) -> Rows:
         All evidence on pairs of documents.
     text_group
         Shape (n_documents,): a copy says nothing new of its original, so nothing is said within a group.
+    voice_group
+        Shape (n_documents,): near-duplicates do not support each other, but may contradict each other.
     """
     apart = text_group[found.heads] != text_group[found.tails]
-    return evidence.strongest(
-        Rows(
-            found.heads[apart],
-            found.tails[apart],
-            found.signs[apart],
-            found.weights[apart],
-            found.answered[apart],
-        )
-    )
+    if voice_group is not None:
+        apart &= (found.signs < 0) | (voice_group[found.heads] != voice_group[found.tails])
+    return evidence.strongest(found.at(apart))
 
 
 def _split_by_date(edges: Rows, dates: Sequence[str | None]) -> tuple[IntArray, IntArray]:

@@ -129,44 +129,64 @@ def _answered(connection: sa.Connection, document_id: int, other: int | None) ->
 
 @dataclass(frozen=True)
 class Rows:
-    """Evidence as columns, shape (e,): documents by number, sign, weight, and whether it rests on answers."""
+    """Evidence as columns, shape (e,): documents by number, sign, weight, and whether it rests on answers.
+
+    ``margins`` in [-1, 1] says how much more probably the head answers the question than the tail; 0 for
+    inference, and where it is not known.
+    """
 
     heads: IntArray
     tails: IntArray
     signs: IntArray
     weights: FloatArray
     answered: BoolArray
+    margins: FloatArray
+
+    def at(self, places: IntArray | BoolArray) -> Rows:
+        """Some of the rows."""
+        return Rows(*(getattr(self, name)[places] for name in _COLUMNS))
 
 
 def rows(connection: sa.Connection, document_ids: Sequence[int]) -> Rows:
     """All evidence there is, with documents as their places in ``document_ids``, ascending."""
     judged, asked = schema.judgements, schema.question_pairs
-    inferred = _numbers(connection, judged, judged.c.entailment, judged.c.contradiction, document_ids)
-    answers = _numbers(connection, asked, asked.c.support, asked.c.contradiction, document_ids)
-    parts = (
-        rows_of(*inferred, answered=False),
-        rows_of(*answers, answered=True),
-    )
-    return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS))
+    said = _probability(asked.c.low_passage) - _probability(asked.c.high_passage)
+    inferred = _numbers(connection, judged, [judged.c.entailment, judged.c.contradiction], document_ids)
+    columns = [asked.c.support, asked.c.contradiction, sa.func.coalesce(said, 0.0)]
+    *answers, margins = _numbers(connection, asked, columns, document_ids)
+    return joined([rows_of(*inferred), rows_of(*answers, answered=True, margins=margins)])
 
 
 def rows_of(
-    heads: IntArray, tails: IntArray, support: FloatArray, contradiction: FloatArray, *, answered: bool
+    heads: IntArray,
+    tails: IntArray,
+    support: FloatArray,
+    contradiction: FloatArray,
+    *,
+    answered: bool = False,
+    margins: FloatArray | None = None,
 ) -> Rows:
     """Bring probabilities of one kind of evidence, shape (e,) each, to the form of `Item`."""
     weights = np.maximum(support, contradiction)
     signs = np.where(support >= contradiction, 1, -1)
     keep = weights >= LEAST_SAID if answered else weights > 1.0 - support - contradiction
+    margins = np.zeros(len(heads)) if margins is None else np.where(heads < tails, margins, -margins)
     return Rows(
         np.minimum(heads, tails)[keep],
         np.maximum(heads, tails)[keep],
         signs[keep].astype(np.int64),
         weights[keep],
         np.full(int(keep.sum()), answered),
+        margins[keep],
     )
 
 
-_COLUMNS = ("heads", "tails", "signs", "weights", "answered")
+def joined(parts: Sequence[Rows]) -> Rows:
+    """Evidence of several kinds as one."""
+    return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS))
+
+
+_COLUMNS = ("heads", "tails", "signs", "weights", "answered", "margins")
 
 
 def strongest(found: Rows) -> Rows:
@@ -176,32 +196,47 @@ def strongest(found: Rows) -> Rows:
     not ten times as sure, and whoever asks must not be able to make it so.
     """
     worth = np.where(found.answered, WORTH["answers"], WORTH["inference"]) * found.weights
-    order = np.lexsort((~found.answered, found.signs, -worth, found.tails, found.heads))
+    order = np.lexsort((found.margins, ~found.answered, found.signs, -worth, found.tails, found.heads))
     first = np.ones(len(order), dtype=np.bool_)
     heads, tails = found.heads[order], found.tails[order]
     first[1:] = (heads[1:] != heads[:-1]) | (tails[1:] != tails[:-1])
-    return Rows(*(getattr(found, name)[order[first]] for name in _COLUMNS))
+    return found.at(order[first])
 
 
 def _numbers(
     connection: sa.Connection,
     table: sa.Table,
-    support: sa.Column[Any],
-    contradiction: sa.Column[Any],
+    columns: Sequence[sa.ColumnElement[Any]],
     document_ids: Sequence[int],
-) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+) -> tuple[Any, ...]:
+    """Documents, by number, and some columns of all passage pairs of a table."""
     passages = schema.passages
     low, high = passages.alias("low"), passages.alias("high")
     found = connection.execute(
-        sa.select(low.c.document_id, high.c.document_id, support, contradiction)
+        sa.select(low.c.document_id, high.c.document_id, *columns)
         .join(low, low.c.id == table.c.low_passage)
         .join(high, high.c.id == table.c.high_passage)
     ).all()
+    width = 2 + len(columns)
     data: npt.NDArray[np.float64] = np.fromiter(
-        chain.from_iterable(found), dtype=np.float64, count=4 * len(found)
-    ).reshape(-1, 4)
+        chain.from_iterable(found), dtype=np.float64, count=width * len(found)
+    ).reshape(-1, width)
     numbers = np.searchsorted(np.array(document_ids, dtype=np.int64), data[:, :2].astype(np.int64))
-    return numbers[:, 0], numbers[:, 1], data[:, 2], data[:, 3]
+    return (numbers[:, 0], numbers[:, 1], *data[:, 2:].T)
+
+
+def _probability(passage: sa.Column[Any]) -> sa.ScalarSelect[Any]:
+    """The probability that a passage answers a pair's question, NULL where it was not read for one."""
+    table, pairs = schema.readings, schema.question_pairs
+    return (
+        sa.select(1.0 - table.c.no_answer)
+        .where(
+            table.c.question_id == pairs.c.question_id,
+            table.c.passage_id == passage,
+            table.c.reader == pairs.c.reader,
+        )
+        .scalar_subquery()
+    )
 
 
 def by_documents(items: Iterable[Item], document_of: Mapping[int, int]) -> dict[tuple[int, int], list[Item]]:

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from veridical.evidence.rescore import behind_successors, is_neutral, relevance_model, usefulness
 from veridical.graph.arrays import Anchors, FloatArray, Graph, IntArray
 from veridical.methods.base import Candidates, TrustState
+from veridical.trust import clashes
 from veridical.trust.calibrate import MIN_JUDGED, Calibration, calibrate, judged_trust
-from veridical.trust.clashes import excess_contradiction
 from veridical.trust.loo import leave_one_out
 from veridical.trust.problem import TrustProblem
 from veridical.trust.solution import TrustSolution
@@ -80,16 +80,16 @@ class Veridical:
         if len(anchors) == 0:
             unknown = np.full(problem.n_nodes, np.nan)
             return TrustState(raw, unknown, False, solution, problem, neutral=True), None
-        excess = excess_contradiction(graph)
-        heard = heard or _hear(graph, problem, solution, assembled, excess)
+        outright = clashes.outrightness(graph)
+        heard = heard or _hear(graph, problem, solution, assembled, outright)
         calibration = heard.calibration
-        trust = calibration.trust(raw, excess)
+        trust = calibration.trust(raw, outright)
         judged = assembled.anchors
-        said = calibration.logit(heard.raw, excess[judged.documents])
+        said = calibration.logit(heard.raw, outright[judged.documents])
         own = judged_trust(said, judged.values, judged.weights)
         at = assembled.judgement >= 0  # a judgement is of all copies of its text
         trust[: graph.n_documents][at] = own[assembled.judgement[at]]
-        trust[~_reached(problem) & (calibration.clash * excess == 0.0)] = np.nan
+        trust[~_reached(problem) & (calibration.clash * outright == 0.0)] = np.nan
         notes = _notes(calibration, assembled)
         return TrustState(raw, trust, calibration.calibrated, solution, problem, notes=notes), heard
 
@@ -120,7 +120,7 @@ def _hear(
     problem: TrustProblem,
     solution: TrustSolution,
     assembled: Assembled,
-    excess: FloatArray,
+    outright: FloatArray,
 ) -> _Heard:
     """Leave out each judgement in turn, and calibrate on what the graph says without it."""
     anchors = assembled.anchors
@@ -141,7 +141,7 @@ def _hear(
         hearsay[echoed] = _left_out_in_folds(problem, solution, np.where(echoed, voice, -1))[echoed]
     weights = assembled.balance * anchors.weights
     at = anchors.documents[chosen]
-    fitted = calibrate(hearsay[chosen], anchors.values[chosen], weights[chosen], excess[at])
+    fitted = calibrate(hearsay[chosen], anchors.values[chosen], weights[chosen], outright[at])
     return _Heard(hearsay, replace(fitted, n_judged=len(sizes)))
 
 
@@ -185,10 +185,10 @@ def _notes(calibration: Calibration, assembled: Assembled) -> tuple[str, ...]:
         judged = calibration.n_judged
         notes.append(f"Uncalibrated: {judged} of at least {MIN_JUDGED} judged documents.")
     if calibration.clash > 0.0:
-        odds = float(np.exp(0.5 * calibration.clash))
+        odds = float(np.exp(clashes.MOST * calibration.clash))
         notes.append(
-            "Of documents that clash, those contradicted more surely than the others were found bad more "
-            f"often: that alone is worth odds of up to {odds:.1f} to 1."
+            "Where documents clash, those that answer more outright were found bad more often: by itself "
+            f"that is worth odds of up to {odds:.1f} to 1."
         )
     if np.isfinite(assembled.source_strength):
         notes.append(f"A source's prior is worth {assembled.source_strength:.1f} judgements.")

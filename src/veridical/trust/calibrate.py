@@ -22,15 +22,15 @@ _SLOPES = np.geomspace(0.05, 8.0, 60)
 _LOG_SPREAD = 0.7
 _JUDGED_LOGIT = float(np.log(0.99 / 0.01))
 _HEARSAY_LOGIT = 2.0
-_CLASH_RATE = 2.0  # of an exponential prior: a few judgements do not yet say which side of a clash is wrong
-_MOST_CLASH = 4.0
+_CLASH_RATE = 0.25  # of an exponential prior: a few judgements do not yet say which side of a clash is wrong
+_MOST_CLASH = 20.0
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How raw values become trust: ``logit(trust) = slope * logit(raw) - clash * excess``.
+    """How raw values become trust: ``logit(trust) = slope * logit(raw) - clash * outright``.
 
-    ``excess`` is how much more surely a document is contradicted than those that contradict it
+    ``outright`` is how much more outright a document answers than the one that contradicts it most surely
     (`veridical.trust.clashes`). There is no intercept on purpose: 1/2 stays 1/2 where nobody contradicts, so
     that what is not known stays neutral.
 
@@ -41,7 +41,7 @@ class Calibration:
     n_judged
         Judged documents it was fitted on.
     clash
-        In [0, 4]: how much that excess says by itself, as far as judgements bear it out.
+        In [0, 20]: how much that counts against a document by itself, as far as judgements bear it out.
     """
 
     slope: float = 1.0
@@ -53,37 +53,37 @@ class Calibration:
         """Whether there were enough judged documents."""
         return self.n_judged >= MIN_JUDGED
 
-    def logit(self, raw: npt.ArrayLike, excess: npt.ArrayLike = 0.0) -> FloatArray:
+    def logit(self, raw: npt.ArrayLike, outright: npt.ArrayLike = 0.0) -> FloatArray:
         """Return log-odds of being reliable, at even prior odds, same shape as ``raw``.
 
         Parameters
         ----------
         raw
             In [0, 1].
-        excess
-            The same shape, in [-1/2, 1/2].
+        outright
+            The same shape, in [-1/8, 1/8].
         """
-        stands_out = self.clash * np.asarray(excess, dtype=np.float64)
+        stands_out = self.clash * np.asarray(outright, dtype=np.float64)
         return self.slope * _logit(np.asarray(raw, dtype=np.float64)) - stands_out
 
-    def trust(self, raw: npt.ArrayLike, excess: npt.ArrayLike = 0.0) -> FloatArray:
+    def trust(self, raw: npt.ArrayLike, outright: npt.ArrayLike = 0.0) -> FloatArray:
         """Return trust in [0, 1], same shape as ``raw``; see `logit`."""
-        return _expit(self.logit(raw, excess))
+        return _expit(self.logit(raw, outright))
 
 
 def calibrate(
     left_out: npt.ArrayLike,
     values: npt.ArrayLike,
     weights: npt.ArrayLike,
-    excess: npt.ArrayLike | None = None,
+    outright: npt.ArrayLike | None = None,
 ) -> Calibration:
     r"""Fit on what the graph says of each judged document when its own judgement is left out.
 
     The slope maximises the balanced log-likelihood of the judgements given ``slope * logit(left_out)`` (Platt
     scaling without intercept) times a log-normal prior about 1, so that few judgements change little. What
-    excess contradiction says by itself is fitted after it, with an exponential prior: it is exactly 0 until
-    documents that stand out have been judged bad more often than the graph explains, and it never speaks for
-    a document because others contradict it.
+    answering outright says by itself is fitted after it, with an exponential prior: it is exactly 0 until the
+    more outright of documents that clash have been judged bad more often than the graph explains, and it
+    never speaks for them.
 
     Parameters
     ----------
@@ -93,9 +93,9 @@ def calibrate(
         Shape (f,): judgements in [0, 1].
     weights
         Shape (f,): balanced weights (`veridical.trust.priors.class_weights` times rater weights).
-    excess
-        Shape (f,), in [-1/2, 1/2]: how much more surely each is contradicted than those that contradict it;
-        ``None``: 0.
+    outright
+        Shape (f,), in [-1/8, 1/8]: how much more outright each answers than the one that contradicts it most
+        surely; ``None``: 0.
     """
     z = _logit(np.asarray(left_out, dtype=np.float64))
     grades, amounts = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
@@ -104,19 +104,19 @@ def calibrate(
     posterior = likelihood.sum(axis=1) - 0.5 * (np.log(_SLOPES) / _LOG_SPREAD) ** 2
     slope = peak(_SLOPES, posterior)
     clash = 0.0
-    if excess is not None:
-        clash = _clash_weight(slope * z, grades, amounts, np.asarray(excess, dtype=np.float64))
+    if outright is not None:
+        clash = _clash_weight(slope * z, grades, amounts, np.asarray(outright, dtype=np.float64))
     return Calibration(slope, len(z), clash)
 
 
-def _clash_weight(logits: FloatArray, grades: FloatArray, amounts: FloatArray, excess: FloatArray) -> float:
-    """Maximise the likelihood given ``logits - b excess`` times ``exp(-rate b)`` over b in [0, 4].
+def _clash_weight(logits: FloatArray, grades: FloatArray, amounts: FloatArray, x: FloatArray) -> float:
+    """Maximise the likelihood given ``logits - b x`` times ``exp(-rate b)`` over b in [0, 20].
 
     The logarithm of the posterior is concave in b, so that its slope changes sign once at most: by halving.
     """
 
     def rises(b: float) -> bool:
-        return float((amounts * excess) @ (_expit(logits - b * excess) - grades)) > _CLASH_RATE
+        return float((amounts * x) @ (_expit(logits - b * x) - grades)) > _CLASH_RATE
 
     if not rises(0.0):
         return 0.0

@@ -1,45 +1,45 @@
-"""Which side of a clash stands out, whoever was judged: how surely each document is contradicted."""
+"""Which side of a clash stands out, whoever was judged: which answers the more outright."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from veridical.graph.arrays import FloatArray, Graph
-from veridical.trust.voices import bundles
 
-_MOST = 0.5
+MOST = 0.125
 
 
-def excess_contradiction(graph: Graph) -> FloatArray:
-    r"""Say how much more surely a document is contradicted than those that contradict it.
+def outrightness(graph: Graph) -> FloatArray:
+    r"""Say how much more outright a document answers than the one that contradicts it most surely.
 
-    With ``s_d`` the weight of the surest contradiction of d, it is
+    A text that is planted to be quoted has to answer the question; a text that merely bears on it often does
+    not. Whether that means anything where documents clash is left to judgements (`Calibration.clash`).
 
-    .. math:: x_d = s_d - \frac{\sum_j w_{dj} s_j}{\sum_j w_{dj}}
+    With j the document whose contradiction of d has the largest weight w, and p the probabilities with which
+    a reader finds an answer in d and in j, it is
 
-    over the documents j that contradict d, kept within 1/2. Where two documents contradict each other and
-    nobody else it is 0 for both. The surest counts and not the sum, so that many that say the same make no
-    more of it; near-duplicates have one voice in the mean.
+    .. math:: x_d = w \, (p_d - p_j)
+
+    kept within 1/8. Only the surest contradiction counts, so that nobody moves it by writing many texts.
 
     Parameters
     ----------
     graph
-        Documents and what they say of one another.
+        Documents, and what they answered to the same questions.
 
     Returns
     -------
     numpy.ndarray
-        Shape (n_nodes,), in [-1/2, 1/2]; 0 for what nobody contradicts, and for sources.
+        Shape (n_nodes,), in [-1/8, 1/8]; 0 for sources, for what nobody contradicts, and where the surest
+        contradiction rests on no question.
     """
-    against = graph.signs < 0
-    shared, _ = bundles(graph, graph.weights)
+    against = np.flatnonzero(graph.signs < 0)
+    margins = graph.answer_margins[against]
     ends = np.concatenate([graph.heads[against], graph.tails[against]])
-    others = np.concatenate([graph.tails[against], graph.heads[against]])
     weights = np.tile(graph.weights[against], 2)
-    amounts = np.tile(shared[against], 2)
-    surest = np.zeros(graph.n_nodes)
-    np.maximum.at(surest, ends, weights)
-    total = np.bincount(ends, amounts, graph.n_nodes)
-    heard = np.bincount(ends, amounts * surest[others], graph.n_nodes)
-    theirs = np.divide(heard, total, out=surest.copy(), where=total > 0.0)
-    return np.clip(surest - theirs, -_MOST, _MOST)
+    lead = np.concatenate([margins, -margins])
+    # The surest last, so that it is the one that stays; of equally sure ones the more outright opponent.
+    order = np.lexsort((-lead, weights))
+    found = np.zeros(graph.n_nodes)
+    found[ends[order]] = (weights * lead)[order]
+    return np.clip(found, -MOST, MOST)
