@@ -24,10 +24,9 @@ from veridical.corpus.dedupe import near_duplicates
 from veridical.evidence.board import Board, Hearing, PassageRead, board_of, hear
 from veridical.evidence.rescore import relevance_model
 from veridical.feedback.attribution import shares, vote_weights
-from veridical.graph import evidence
 from veridical.graph.arrays import Anchors, Graph
 from veridical.graph.evidence import Rows
-from veridical.graph.from_questions import MIN_SIMILARITY, POOL_SIZE, pairs_of
+from veridical.graph.from_questions import MIN_SIMILARITY, POOL_SIZE
 from veridical.index.dense import top_rows
 from veridical.index.encoder import Float32Array
 from veridical.methods.veridical import Veridical
@@ -92,27 +91,16 @@ def nearest(texts: Float32Array, questions: Float32Array) -> tuple[Pool, ...]:
 
 def question_relations(exam: Exam) -> Rows:
     """Compare what the nearest passages of each question that is asked answer to it, as a build does."""
-    owner = {document: document for document in range(exam.n_documents)}
-    texts = dict(enumerate(exam.corpus.texts))
-    pairs = [
-        pair
-        for number, question in enumerate(exam.questions)
-        for pair in pairs_of(number, question.text, _compared(exam, number), owner, reader="", texts=texts)
-    ]
-    ends = np.array([(pair.low_passage, pair.high_passage) for pair in pairs], dtype=np.int64).reshape(-1, 2)
-    said = np.array([(pair.support, pair.contradiction) for pair in pairs], dtype=np.float64).reshape(-1, 2)
-    return evidence.rows_of(ends[:, 0], ends[:, 1], said[:, 0], said[:, 1], answered=True)
+    pools = [_compared(pool) for pool in exam.pools]
+    found = [reading for pool, own in zip(pools, exam.readings, strict=True) for reading in own[: len(pool)]]
+    texts = [question.text for question in exam.questions]
+    return relating.answered(texts, pools, exam.corpus, lambda _: found)[0]
 
 
-def _compared(exam: Exam, place: int) -> dict[int, Reading]:
-    """What those documents answer that a build would put the question to."""
-    pool = exam.pools[place]
-    asked = zip(pool.documents.tolist(), pool.similarity.tolist(), exam.readings[place], strict=True)
-    return {
-        document: reading
-        for document, cosine, reading in islice(asked, POOL_SIZE)
-        if cosine >= MIN_SIMILARITY
-    }
+def _compared(pool: Pool) -> list[int]:
+    """The documents that a build would put the question to: the nearest ones, as far as they are near."""
+    near = zip(pool.documents.tolist(), pool.similarity.tolist(), strict=True)
+    return [document for document, cosine in islice(near, POOL_SIZE) if cosine >= MIN_SIMILARITY]
 
 
 def build_graph(exam: Exam, source_of: IntArray | None = None) -> Graph:
