@@ -77,7 +77,7 @@ def build(
     kb: Kb = KB_DEFAULT,
     method: Method = None,
     nli: Annotated[
-        str | None, typer.Option(metavar="NAME", help="NLI backend: features, or onnx:FOLDER.")
+        str | None, typer.Option(metavar="NAME", help="NLI backend: features, onnx:FOLDER, or llm.")
     ] = None,
     reader: Annotated[
         str | None, typer.Option(metavar="NAME", help="Reader: embedded, onnx:FOLDER, or llm.")
@@ -87,7 +87,10 @@ def build(
     ] = None,
     made: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Questions that a document puts to its neighbours; 0 for none."),
+        typer.Option(
+            metavar="N",
+            help="Questions that a document puts to its neighbours; 0 for none. Remembered; at first 4.",
+        ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would cost.")] = False,
     as_json: Json = False,

@@ -22,6 +22,7 @@ from veridical.pipeline.boarding import (
     N_READ,
     Boarded,
     cite_witnesses,
+    conflicts_of,
     read_board,
     why_no_answer,
 )
@@ -183,6 +184,9 @@ def ask(store: Store, retriever: Retriever, method: Method, question: Question, 
         with stages.run("read"):
             boarded, unread = _read(question, pool, ranked, means.reader, retriever)
             notes = (*notes, *unread)
+    if boarded is not None:  # what clashes on this question, and not on whatever else the passages speak of
+        found = conflicts_of(question.text, boarded, [*ranked.hits, *ranked.kept_out])
+        ranked = replace(ranked, conflicts=found)
     with stages.run("answer"):
         evidence = _Evidence(question, pool, ranked, method, boarded)
         said = _answer(store, evidence, means, retriever.encoder_name)

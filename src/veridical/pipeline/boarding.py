@@ -13,11 +13,14 @@ from veridical.answer.context import LOW_TO
 from veridical.evidence.board import Board, PassageRead, build_board
 from veridical.evidence.rescore import MARGIN, NEUTRAL, relevance_model
 from veridical.feedback.attribution import shares
+from veridical.graph.build import Side, relation_of
+from veridical.graph.evidence import of_question
+from veridical.graph.from_questions import pairs_of
 from veridical.index.encoder import Float32Array
-from veridical.pipeline.ranking import Ranked
+from veridical.pipeline.ranking import Ranked, conflicts_among
 from veridical.reading.base import Reader, Reading
 from veridical.stores.answers import CandidateDocument
-from veridical.types import Candidate, Citation, Hit, Reason, RelationKind, Span, Witness
+from veridical.types import Candidate, Citation, Conflict, Hit, Reason, RelationKind, Span, Witness
 
 N_READ = 20
 MAX_CITED = 3
@@ -105,6 +108,31 @@ def read_board(
     board = build_board(question, reads, vectors=vectors([hit.passage.id for hit in hits]))
     named = replace(board, candidates=tuple(_named(c, nearest) for c in board.candidates))
     return Boarded(named, hits, readings, reader.name)
+
+
+def conflicts_of(question: str, boarded: Boarded, shown: Sequence[Hit]) -> tuple[Conflict, ...]:
+    """Contradictions between the passages shown in what they answer to this question, the surest first."""
+    ids = {hit.passage.id for hit in shown}
+    hits = {hit.passage.id: hit for hit in boarded.hits if hit.passage.id in ids}
+    known = {
+        i: Side(hit.document.id, hit.passage.text, hit.passage.start, hit.document.date)
+        for i, hit in hits.items()
+    }
+    found = pairs_of(
+        0,
+        question,
+        {
+            hit.passage.id: reading
+            for hit, reading in zip(boarded.hits, boarded.readings, strict=True)
+            if hit.passage.id in ids
+        },
+        {i: hit.document.id for i, hit in hits.items()},
+        reader=boarded.reader,
+        texts={i: hit.passage.text for i, hit in hits.items()},
+    )
+    items = [item for item in map(of_question, found) if item is not None and item.is_sure]
+    relations = [relation_of(item, known) for item in sorted(items, key=lambda item: item.rank)]
+    return conflicts_among(shown, relations)
 
 
 def _relevance(
