@@ -4,8 +4,9 @@
 
 DATA_DIR holds nq.jsonl and triviaqa.jsonl. For each seed the true passages of 300 questions are indexed and
 the misinformation of 150 of them, which are asked. Sources are simulated: 20 publish true passages, 8 false
-ones; or there are none. Relations come from inference between neighbours, from the questions themselves, each
-asked once before, from the 150 others, or from the labels. With "neutral" before a setting, misinformation is
+ones; or there are none. Relations come from inference between neighbours, from a few questions that documents
+put to their neighbours, from the questions themselves, each asked once before, from the 150 others, from all
+of this ("asked + relations"), or from the labels. With "neutral" before a setting, misinformation is
 instead a true passage whose answer has been replaced. What has been computed is kept under --work, so that an
 interrupted run goes on where it stopped. The encoder was itself trained on question-passage pairs of both
 data sets, among many others; the reader's own training saw neither.
@@ -34,6 +35,8 @@ from veridical.nli.base import NLIModel
 from veridical.pipeline.models import Models
 from veridical.reading.base import Reader, Reading
 from veridical.settings import Settings
+
+N_MADE = 4  # questions that a document puts to its neighbours, as a build does by default
 
 
 def arguments() -> argparse.Namespace:
@@ -131,23 +134,26 @@ class Bench:
         """Relate the corpus in every way that there is, with progress."""
         if self.nli is None or self.reader is None:
             return {}
-        found = {"inferred": self.inferred(corpus, texts, f"{title}: relations")}
+        near = relating.neighbour_pairs(corpus, texts)
+        inferred = self.inferred(corpus, near, f"{title}: relations")
+        made = relating.made(corpus, near, N_MADE, self.read(f"{title}: made questions"))
         pools = relating.question_pools(texts, questions)
-        asked = [q.text for q in corpus.asked]
-        found["asked"], _ = relating.answered(asked, pools, corpus, self.read(f"{title}: asked"))
-        found["asked and inferred"] = evidence.joined([found["inferred"], found["asked"]])
-        others = self.vectors(corpus.others, f"{title}: other questions")
-        other_pools = relating.question_pools(texts, others)
-        found["others asked"], _ = relating.answered(
-            corpus.others, other_pools, corpus, self.read(f"{title}: others asked")
-        )
-        found["labels"] = relating.labelled(corpus, pools)
-        return found
+        texts_asked = [q.text for q in corpus.asked]
+        asked, _ = relating.answered(texts_asked, pools, corpus, self.read(f"{title}: asked"))
+        others = relating.question_pools(texts, self.vectors(corpus.others, f"{title}: other questions"))
+        heard, _ = relating.answered(corpus.others, others, corpus, self.read(f"{title}: others asked"))
+        return {
+            "inferred": inferred,
+            "made": evidence.joined([inferred, made]),
+            "asked": asked,
+            "asked and inferred": evidence.joined([inferred, made, asked]),
+            "others asked": heard,
+            "labels": relating.labelled(corpus, pools),
+        }
 
-    def inferred(self, corpus: protocol.Corpus, texts: Float32Array, title: str) -> Rows:
+    def inferred(self, corpus: protocol.Corpus, pairs: Sequence[relating.Pair], title: str) -> Rows:
         """Judge neighbouring passages, with progress."""
         assert self.nli is not None
-        pairs = relating.neighbour_pairs(corpus, texts)
         task = self.progress.add_task(title, total=len(pairs))
         judged = cache.judgements(
             self.args.work,

@@ -62,6 +62,32 @@ def test_a_question_that_no_passage_answers_relates_none():
     assert edges(rows)[0] == {}
 
 
+def test_documents_put_questions_to_those_that_they_are_paired_with():
+    texts = (
+        "The Halvorsen bridge over the Arn was opened in 1931 by the queen.",
+        "The Halvorsen bridge over the Arn was opened in 1954 by the mayor.",
+        "Nothing here.",
+    )
+    made = protocol.Corpus(texts, np.ones(3, dtype=np.bool_), ())
+    heard = []
+
+    def years(pairs):
+        heard.extend(pairs)
+        found = []
+        for _, text in pairs:
+            year = next((word for word in ("1931", "1954") if word in text), None)
+            start = text.index(year) if year else 0
+            answers = (ReadAnswer(year, start, start + 4, 0.9),) if year else ()
+            found.append(Reading(answers, 0.1 if year else 1.0))
+        return found
+
+    rows = relating.made(made, [(0, 1), (0, 2)], 4, years)
+    assert {(i, j) for i, j in zip(rows.heads, rows.tails, strict=True)} == {(0, 1)}
+    assert -1 in rows.signs
+    assert len(heard) <= 3 * 4
+    assert len(relating.made(made, [(0, 1)], 0, years).heads) == 0
+
+
 def test_labels_relate_what_is_asked_about_and_nothing_else():
     assert edges(relating.labelled(corpus(), [[0, 2, 3]]))[0] == {(0, 2): -1}
     assert edges(relating.labelled(corpus(), [[3]]))[0] == {}

@@ -19,6 +19,7 @@ from veridical.graph.arrays import Graph
 from veridical.graph.candidates import candidate_pairs, update_neighbours
 from veridical.graph.evidence import Rows
 from veridical.graph.from_questions import MIN_SIMILARITY, pairs_of, update_pools
+from veridical.graph.made_questions import Neighbour, questions_of
 from veridical.graph.rare import fact_keys, rare_pairs
 from veridical.reading.base import Reading
 from veridical.stores.questions import QuestionPair
@@ -90,6 +91,30 @@ def answered(
 def _margin(pair: QuestionPair, readings: Sequence[Mapping[int, Reading]]) -> float:
     own = readings[pair.question_id or 0]
     return own[pair.high_passage].no_answer - own[pair.low_passage].no_answer
+
+
+def made(corpus: Corpus, pairs: Sequence[Pair], n: int, read: Read) -> Rows:
+    """Have each document put ``n`` questions at most to those that it is paired with, and compare."""
+    near: dict[int, list[Neighbour]] = {}
+    for low, high in pairs:
+        for own, other in ((low, high), (high, low)):
+            near.setdefault(own, []).append(Neighbour(other, other, "", corpus.texts[other]))
+    asked = [
+        question
+        for own, neighbours in sorted(near.items())
+        for question in questions_of(
+            {own: corpus.texts[own]}, "", {own: sorted(neighbours, key=lambda one: one.id)}, n
+        )
+    ]
+    readings = read([(question.question, question.window.text) for question in asked])
+    verdicts = [question.verdict(reading) for question, reading in zip(asked, readings, strict=True)]
+    return evidence.rows_of(
+        np.array([question.asker for question in asked], dtype=np.int64),
+        np.array([question.other for question in asked], dtype=np.int64),
+        np.array([verdict.support for verdict in verdicts], dtype=np.float64),
+        np.array([verdict.contradiction for verdict in verdicts], dtype=np.float64),
+        answered=True,
+    )
 
 
 def labelled(corpus: Corpus, pools: Sequence[Sequence[int]]) -> Rows:

@@ -56,8 +56,8 @@ SETTINGS = (
     Setting("none, labels", None, "labels"),
 )
 """``inferred``: between neighbours; ``asked``: from the questions that are scored, each asked once before;
-``others asked``: from as many that are not; ``made``: by inference and from questions that documents put to
-one another; ``labels``: an upper bound for ``asked``."""
+``others asked``: from as many that are not; ``made``: by inference, and from questions that documents put to
+one another, so without anybody's; ``labels``: an upper bound for ``asked``."""
 
 PERFECT = "perfect trust"
 """Row of an upper bound: the default method's ranking where trust is .99 or .01 as the label says."""
