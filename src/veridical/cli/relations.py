@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from rich.console import Group
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -112,8 +113,6 @@ def _view(view: RelationView) -> Panel:
     words, style = _WORDS.get(view.kind, (view.kind.value, ""))
     title = Text.assemble((view.head.ref, "bold"), " ", (words, style), " ", (view.tail.ref, "bold"))
     title.append(f"  {view.weight:.2f}", style="dim")
-    if view.verdict:
-        title.append(f"  {view.verdict}", style="" if view.favours is not None else "dim")
     table = Table(box=None, padding=(0, 1), show_header=False, expand=True)
     table.add_column(ratio=1, overflow="fold")
     table.add_column(ratio=1, overflow="fold")
@@ -126,7 +125,9 @@ def _view(view: RelationView) -> Panel:
     left = len(view.evidence) - _MOST_EVIDENCE
     if left > 0:
         table.add_row(Text(f"... and {left} more; --json has them all.", style="dim"))
-    return Panel(table, title=title, title_align="left", border_style="dim")
+    verdict = Text(f" {view.verdict}", style="" if view.favours is not None else "dim")
+    inside = Group(verdict, table) if view.verdict else table
+    return Panel(inside, title=title, title_align="left", border_style="dim")
 
 
 def _side(document: Document, trust: float | None, label: str | None) -> Text:
