@@ -284,6 +284,7 @@ def _curve_lines(own: Mapping[tuple[str, str, str], Result]) -> list[str]:
                 own[f"curve: {kind}, weight at least {least}", "answers", m].value
                 for m in ("precision", "recall")
             ]
-            cells.append(f"{f'{at[0]:.2f} / {at[1]:.2f}':>14}")
+            precision = "-" if math.isnan(at[0]) else f"{at[0]:.2f}"
+            cells.append(f"{f'{precision} / {at[1]:.2f}':>14}")
         lines.append(f"{kind:16}" + "".join(cells))
     return lines
