@@ -10,6 +10,7 @@ import pytest
 from veridical.bench import protocol, relating, retrieval, summary
 from veridical.bench.datasets.questions import LabelledPassage, Question, read
 from veridical.errors import InputError, NotFoundError
+from veridical.graph import evidence
 from veridical.methods.veridical import Veridical
 
 
@@ -171,6 +172,30 @@ def test_the_upper_bound_ranks_misinformation_last():
     assert found[retrieval.PERFECT].setting == "none"
     assert found[retrieval.PERFECT].values["fp@5"].tolist() == [1.0] * 4
     assert found["plain"].values["fp@5"].mean() < 1.0
+
+
+def test_the_ablation_differs_only_where_margins_were_known_and_judged(rows):
+    without = [row for row in rows if row.method == retrieval.WITHOUT_CLASH]
+    assert {row.setting for row in without} == {"none, asked", "10% wrong, asked"}
+    with_it = {(r.retriever, r.setting, r.feedback): r for r in rows if r.method == "veridical"}
+    for row in without:  # the fixture's relations have no margins
+        same = with_it[row.retriever, row.setting, row.feedback].values
+        np.testing.assert_array_equal(row.values["clean ndcg@5"], same["clean ndcg@5"])
+
+
+def test_the_ablation_does_not_know_which_side_of_a_clash_answers_more_outright():
+    made = protocol.sample(questions(60), n_indexed=60, n_attacked=60)
+    clashes = [(min(asked.own_true), max(asked.own_false)) for asked in made.asked]
+    ends = np.array(clashes)
+    against, sure = np.zeros(len(ends)), np.full(len(ends), 0.4)
+    rows = evidence.rows_of(ends[:, 0], ends[:, 1], against, sure, answered=True, margins=against - 0.5)
+    axes = np.eye(60, dtype=np.float32)
+    own = [int(text.split()[2]) for text in made.texts]
+    pools = retrieval.pools(made, axes[own], axes[[int(asked.id[1:]) for asked in made.asked]])
+    run = retrieval.run(made, pools, seed=0, relations={"asked": rows}, sources=False, feedback=(0.3,))
+    found = {row.method: row for row in run if row.setting == "none, asked" and row.retriever == "dense"}
+    ours, without = found["veridical"].values, found[retrieval.WITHOUT_CLASH].values
+    assert ours["clean ndcg@5"].mean() > without["clean ndcg@5"].mean()
 
 
 def test_rows_of_another_poison_say_so():

@@ -29,6 +29,9 @@ FEEDBACK = (0.0, 0.05, 0.1, 0.3)
 RETRIEVERS = ("dense", "bm25", "hybrid")
 
 
+_ASKED = ("asked", "asked and inferred", "others asked")
+
+
 @dataclass(frozen=True)
 class Setting:
     """What a method has to go by: sources with a share of documents misfiled (``None``: none), relations.
@@ -59,6 +62,9 @@ SETTINGS = (
 ``others asked``: from as many that are not; ``made``: by inference, and from questions that documents put to
 one another, so without anybody's; ``labels``: an upper bound for ``asked``."""
 
+WITHOUT_CLASH = "without clash"
+"""Row of an ablation: the default method where it does not know which side of a clash answers more outright
+(`veridical.trust.clashes`), in the settings whose relations come from questions that people asked."""
 PERFECT = "perfect trust"
 """Row of an upper bound: the default method's ranking where trust is .99 or .01 as the label says."""
 
@@ -158,6 +164,9 @@ def _rows(
     for method in methods():
         state = method.believe(graph, anchors)
         ranks.append((method.name, protocol.by_method(method, state.trust[:n])))
+    if setting.relations in _ASKED:
+        even = Veridical().believe(replace(graph, margins=np.empty(0)), anchors)
+        ranks.append((WITHOUT_CLASH, protocol.by_method(Veridical(), even.trust[:n])))
     if setting.wrong is None and not setting.relations:
         ranks.append((PERFECT, protocol.by_method(Veridical(), np.where(corpus.true, 0.99, 0.01))))
     ids = tuple(asked.id for asked in corpus.asked)
@@ -178,8 +187,8 @@ def n_rows(
 ) -> int:
     """Return how many rows one `run` yields."""
     chosen = settings(relations, sources=sources)
-    n_perfect = sum(setting.wrong is None and not setting.relations for setting in chosen)
-    return (len(chosen) * (1 + len(methods())) + n_perfect) * len(feedback) * len(RETRIEVERS)
+    n_more = sum(at.relations in _ASKED or (at.wrong is None and not at.relations) for at in chosen)
+    return (len(chosen) * (1 + len(methods())) + n_more) * len(feedback) * len(RETRIEVERS)
 
 
 def _graph(corpus: Corpus, setting: Setting, seed: int) -> Graph:

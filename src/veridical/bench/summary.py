@@ -89,7 +89,7 @@ def table(results: Iterable[Result], dataset: str) -> str:
         ndcg = found[setting, method, "clean ndcg@5"]
         splits = [_number(found[setting, method, "clean ndcg@5" + split]) for split in SPLITS[1:]]
         lines.append(
-            f"{sources:<25}{feedback.removeprefix('feedback '):>4}  {method:<15}"
+            f"{sources:<33}{feedback.removeprefix('feedback '):>4}  {method:<15}"
             + "".join(f"{cell:>8}" for cell in cells)
             + f"{_interval(ndcg):>18}"
             + f"{_interval(found[setting, method, GAIN], sign=True):>21}"
@@ -99,7 +99,7 @@ def table(results: Iterable[Result], dataset: str) -> str:
 
 
 _HEAD = (
-    f"{'sources':<25}{'fb':>4}  {'method':<15}"
+    f"{'sources':<33}{'fb':>4}  {'method':<15}"
     + "".join(f"{title:>8}" for _, title in _COLUMNS)
     + f"{'nDCG@5':>18}{'over plain':>21}{'judged':>8}{'not':>8}"
 )
