@@ -189,9 +189,11 @@ def test_the_ablation_does_not_know_which_side_of_a_clash_answers_more_outright(
     ends = np.array(clashes)
     against, sure = np.zeros(len(ends)), np.full(len(ends), 0.4)
     rows = evidence.rows_of(ends[:, 0], ends[:, 1], against, sure, answered=True, margins=against - 0.5)
-    axes = np.eye(60, dtype=np.float32)
+    axes = np.eye(61, dtype=np.float32)
     own = [int(text.split()[2]) for text in made.texts]
-    pools = retrieval.pools(made, axes[own], axes[[int(asked.id[1:]) for asked in made.asked]])
+    near = axes[own] + 0.1 * made.true[:, None] * axes[60]  # what is false is the nearest to its question
+    near /= np.linalg.norm(near, axis=1, keepdims=True)
+    pools = retrieval.pools(made, near, axes[[int(asked.id[1:]) for asked in made.asked]])
     run = retrieval.run(made, pools, seed=0, relations={"asked": rows}, sources=False, feedback=(0.3,))
     found = {row.method: row for row in run if row.setting == "none, asked" and row.retriever == "dense"}
     ours, without = found["veridical"].values, found[retrieval.WITHOUT_CLASH].values
