@@ -129,6 +129,7 @@ def scale(data_dir: Path, sizes: Sequence[int]) -> list[Result]:
         stages |= {f"build: {k}": s for k, s in build.seconds.items()}
         stages["all"] = sum(stages.values())
         setting = f"{size} documents"
+        print(f"{setting}: {1000.0 * stages['all'] / size:.1f} ms a document", file=sys.stderr)
         for stage, seconds in stages.items():
             each = 1000.0 * seconds / size
             found.append(Result("all", setting, "veridical", f"{stage} (ms a document)", each, each, each, 1))
