@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from veridical.cli.options import KB_DEFAULT, REFERENCE, By, Json, Kb, Note
-from veridical.cli.output import announce, out, print_json
+from veridical.cli.output import announce, export_lines, out, print_json
 from veridical.errors import InputError
 from veridical.types import Feedback, FeedbackReport
 
@@ -152,21 +150,8 @@ def export(
     from veridical.pipeline.facade import Veridical
 
     with Veridical.open(kb) as v:
-        lines = [line + "\n" for line in v.export_feedback()]
-    if file is None:
-        if as_json:
-            print_json([json.loads(line) for line in lines])
-        else:
-            sys.stdout.writelines(lines)
-        return
-    try:
-        file.write_text("".join(lines), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{file} cannot be written: {error.strerror}.") from error
-    if as_json:
-        print_json({"path": str(file), "n_feedback": len(lines)})
-    else:
-        out.print(f"{len(lines)} items of feedback in {file}.")
+        lines = list(v.export_feedback())
+    export_lines(lines, file, as_json=as_json, key="n_feedback", said=f"{len(lines)} items of feedback")
 
 
 @app.command(name="import")

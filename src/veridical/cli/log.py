@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from veridical.cli.options import KB_DEFAULT, Json, Kb
-from veridical.cli.output import out, print_json
-from veridical.errors import InputError
+from veridical.cli.output import export_lines, out, print_json
 
 app = typer.Typer(
     help="The questions that were asked. Documents are compared by what they answer to them.",
@@ -140,21 +137,8 @@ def export(
     from veridical.pipeline.facade import Veridical
 
     with Veridical.open(kb) as v:
-        lines = [line + "\n" for line in v.questions.export_lines()]
-    if file is None:
-        if as_json:
-            print_json([json.loads(line) for line in lines])
-        else:
-            sys.stdout.writelines(lines)
-        return
-    try:
-        file.write_text("".join(lines), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{file} cannot be written: {error.strerror}.") from error
-    if as_json:
-        print_json({"path": str(file), "n_questions": len(lines)})
-    else:
-        out.print(f"{_questions(len(lines))} in {file}.")
+        lines = list(v.questions.export_lines())
+    export_lines(lines, file, as_json=as_json, key="n_questions", said=_questions(len(lines)))
 
 
 def _questions(n: int) -> str:

@@ -6,8 +6,9 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -24,7 +25,7 @@ from rich.progress import (
 from rich.segment import Segment
 from rich.text import Text
 
-from veridical.errors import VeridicalError
+from veridical.errors import InputError, VeridicalError
 from veridical.types import plain
 
 # What could steer a terminal, show text in another order than it has, or hide in it. Line ends and tabs are
@@ -51,6 +52,40 @@ err = _PlainConsole(stderr=True, highlight=False, markup=False, emoji=False)
 
 LABEL_STYLE = {"HIGH": "bold green", "MEDIUM": "yellow", "LOW": "bold red", None: "dim"}
 _SHOW_AFTER_S = 0.4
+
+
+def export_lines(lines: Sequence[str], file: Path | None, *, as_json: bool, key: str, said: str) -> None:
+    """Write JSON lines to a file and say so, or to stdout (as one list with ``as_json``).
+
+    Parameters
+    ----------
+    lines
+        Without line ends.
+    key
+        What their number is called in JSON.
+    said
+        How many of what they are, for people.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+    """
+    ended = [line + "\n" for line in lines]
+    if file is None:
+        if as_json:
+            print_json([json.loads(line) for line in ended])
+        else:
+            sys.stdout.writelines(ended)
+        return
+    try:
+        file.write_text("".join(ended), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{file} cannot be written: {error.strerror}.") from error
+    if as_json:
+        print_json({"path": str(file), key: len(ended)})
+    else:
+        out.print(f"{said} in {file}.")
 
 
 def print_json(value: Any) -> None:
