@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from veridical.corpus.split import MAX_SENTENCE_WORDS, n_words, passages, sentences
+from veridical.corpus.split import MAX_SENTENCE_WORDS, n_words, passages, sentence_around, sentences
 from veridical.errors import InputError
 from veridical.types import Span
 
@@ -167,3 +167,9 @@ def test_blank_text_has_no_passages(text: str) -> None:
 def test_a_passage_size_below_one_is_refused() -> None:
     with pytest.raises(InputError, match="n_words"):
         passages("Text.", n_words=0)
+
+
+def test_a_sentence_is_found_for_a_span_that_runs_across_two() -> None:
+    text = "It rained. Anna came. Carl left."
+    assert sentence_around(text, 12, 14) == (11, 21)
+    assert sentence_around(text, 16, 26) == (11, 32)

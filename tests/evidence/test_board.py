@@ -17,7 +17,6 @@ from veridical.evidence.board import (
     PassageRead,
     board_model,
     build_board,
-    sentence_around,
 )
 from veridical.reading.base import NOTHING, ReadAnswer, Reading
 from veridical.types import Candidate, Passage
@@ -128,12 +127,6 @@ def test_a_witness_quotes_its_sentence_with_places_in_the_document() -> None:
             assert one.passage.text[span.start - 1000 : span.end - 1000] == span.text
         assert witness.answer.text in witness.sentence.text
         assert witness.sentence.text.count("Report") == 1
-
-
-def test_a_sentence_is_found_for_a_span_that_runs_across_two() -> None:
-    text = "It rained. Anna came. Carl left."
-    assert sentence_around(text, 12, 14) == (11, 21)
-    assert sentence_around(text, 16, 26) == (11, 32)
 
 
 def test_where_no_passage_says_anything_the_board_is_empty() -> None:

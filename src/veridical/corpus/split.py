@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from veridical.errors import InputError
 from veridical.types import Span
@@ -87,6 +88,17 @@ def sentences(text: str) -> list[Span]:
         for place in _rejoin(text, stripped):
             places.extend(_cut(text, place, MAX_SENTENCE_WORDS))
     return [Span(text[a:b], a, b) for a, b in places]
+
+
+def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """Characters of the sentence of ``text`` that holds [start, end), of several where it runs across."""
+    over = [place for place in _sentence_places(text) if place[0] < end and place[1] > start]
+    return (min(start, over[0][0]), max(end, over[-1][1])) if over else (start, end)
+
+
+@lru_cache(maxsize=4096)
+def _sentence_places(text: str) -> tuple[Place, ...]:
+    return tuple((span.start, span.end) for span in sentences(text))
 
 
 def passages(text: str, *, n_words: int = DEFAULT_PASSAGE_WORDS) -> list[Span]:

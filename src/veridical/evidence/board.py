@@ -7,7 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from typing import Literal
 
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from veridical.corpus.dedupe import near_duplicates
-from veridical.corpus.split import sentences
+from veridical.corpus.split import sentence_around
 from veridical.evidence.groups import Reply, form_of, grouped
 from veridical.reading.base import Reading
 from veridical.types import Candidate, Passage, Record, Span, TrustLabel, Witness
@@ -323,14 +323,3 @@ def _witness(read: PassageRead, said: Reply) -> Witness:
         trust=None if math.isnan(read.trust) else read.trust,
         label=read.label,
     )
-
-
-def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
-    """Characters of the sentence of ``text`` that holds [start, end), of several where it runs across."""
-    over = [place for place in _sentence_places(text) if place[0] < end and place[1] > start]
-    return (min(start, over[0][0]), max(end, over[-1][1])) if over else (start, end)
-
-
-@lru_cache(maxsize=4096)
-def _sentence_places(text: str) -> tuple[tuple[int, int], ...]:
-    return tuple((span.start, span.end) for span in sentences(text))

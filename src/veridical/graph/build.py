@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import sqlalchemy as sa
 
-from veridical.corpus.split import sentences
+from veridical.corpus.split import sentence_around
 from veridical.graph import evidence, voices
 from veridical.graph.arrays import Graph, IntArray
 from veridical.graph.evidence import SURE, Item, Rows
@@ -65,10 +65,7 @@ class Side:
         """Return the sentence, or the sentences, that a stretch of the passage lies in."""
         if start is None or end is None:
             return None
-        around = [s for s in sentences(self.text) if s.start < end and start < s.end]
-        if not around:
-            return self.span(start, end)
-        return self.span(min(around[0].start, start), max(around[-1].end, end))
+        return self.span(*sentence_around(self.text, start, end))
 
 
 def load_graph(connection: sa.Connection) -> LoadedGraph:
