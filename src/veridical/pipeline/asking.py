@@ -28,12 +28,12 @@ from veridical.pipeline.boarding import (
 )
 from veridical.pipeline.models import Models
 from veridical.pipeline.progress import Stages
-from veridical.pipeline.ranking import Ranked, rank
+from veridical.pipeline.ranking import Ranked, conflicts_on_record, rank
 from veridical.pipeline.retrieval import POOL, Pool, Retriever, RetrieverName
 from veridical.reading.base import Reader
 from veridical.stores import Store, answers, derived, questions, values
 from veridical.stores.answers import READER
-from veridical.types import Answer, AnswerStatus, Candidate, Hit, Usage
+from veridical.types import Answer, AnswerStatus, Candidate, Conflict, Hit, Usage
 
 Generator = Literal["auto", "reader", "llm", "extractive"]
 GENERATORS: tuple[Generator, ...] = get_args(Generator)
@@ -142,6 +142,7 @@ class _Evidence:
     ranked: Ranked
     method: Method
     boarded: Boarded | None
+    conflicts: tuple[Conflict, ...]
 
     @property
     def hits(self) -> list[Hit]:
@@ -184,11 +185,9 @@ def ask(store: Store, retriever: Retriever, method: Method, question: Question, 
         with stages.run("read"):
             boarded, unread = _read(question, pool, ranked, means.reader, retriever)
             notes = (*notes, *unread)
-    if boarded is not None:  # what clashes on this question, and not on whatever else the passages speak of
-        found = conflicts_of(question.text, boarded, [*ranked.hits, *ranked.kept_out])
-        ranked = replace(ranked, conflicts=found)
     with stages.run("answer"):
-        evidence = _Evidence(question, pool, ranked, method, boarded)
+        conflicts = _conflicts(store, question, ranked, boarded)
+        evidence = _Evidence(question, pool, ranked, method, boarded, conflicts)
         said = _answer(store, evidence, means, retriever.encoder_name)
     hits = tuple(ranked.hits if said.hits is None else said.hits)
     shown = {hit.passage.id for hit in hits}
@@ -201,7 +200,7 @@ def ask(store: Store, retriever: Retriever, method: Method, question: Question, 
         generator=said.generator,
         hits=hits,
         kept_out=tuple(hit for hit in ranked.kept_out if hit.passage.id not in shown),
-        conflicts=ranked.conflicts,
+        conflicts=conflicts,
         candidates=boarded.candidates if boarded is not None else (),
         notes=(*notes, *said.notes),
         seconds=dict(stages.seconds),
@@ -227,6 +226,17 @@ def _read(
     except VeridicalError as error:
         why = " ".join(str(error).split())
         return None, (f"The passages were not read one by one, so there is no evidence board: {why}",)
+
+
+def _conflicts(
+    store: Store, question: Question, ranked: Ranked, boarded: Boarded | None
+) -> tuple[Conflict, ...]:
+    """What clashes on this question where passages were read, else whatever is on record of them."""
+    shown = [*ranked.hits, *ranked.kept_out]
+    if boarded is not None:
+        return conflicts_of(question.text, boarded, shown)
+    with store.read() as connection:
+        return conflicts_on_record(connection, shown)
 
 
 def _remember(store: Store, answer: Answer, boarded: Boarded | None, pool: Pool, encoder: str) -> Answer:
@@ -324,7 +334,7 @@ def _generate(evidence: _Evidence, llm: LLM) -> _Said:
             hits,
             llm,
             style=style,
-            conflicts=evidence.ranked.conflicts,
+            conflicts=evidence.conflicts,
             candidates=candidates,
         )
     except (LLMError, ModelError) as error:

@@ -22,7 +22,7 @@ from veridical.types import Conflict, Document, Hit, Passage, Reason, Relation, 
 
 @dataclass(frozen=True)
 class Ranked:
-    """The first passages in the method's order, what trust kept out of them, and who contradicts whom.
+    """The first passages in the method's order, and what trust kept out of them.
 
     ``pool`` is everything that was ranked, in the retriever's order and without reasons; ``relations`` are
     those among it.
@@ -30,7 +30,6 @@ class Ranked:
 
     hits: list[Hit]
     kept_out: list[Hit]
-    conflicts: tuple[Conflict, ...]
     n_left_out: int
     pool: list[Hit] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
@@ -98,11 +97,11 @@ def rank(
         [replace(everything[i], reasons=reasons.of(i, order.index(i))) for i in places]
         for places in (shown, pushed)
     )
-    conflicts = _conflicts(connection, [*hits, *kept_out])
-    return Ranked(hits, kept_out, conflicts, n_left_out, everything, relations)
+    return Ranked(hits, kept_out, n_left_out, everything, relations)
 
 
-def _conflicts(connection: sa.Connection, hits: Sequence[Hit]) -> tuple[Conflict, ...]:
+def conflicts_on_record(connection: sa.Connection, hits: Sequence[Hit]) -> tuple[Conflict, ...]:
+    """Contradictions between retrieved passages as far as a build has found them, the surest first."""
     shares = json.loads(values.state(connection, "nli_shares", "null"))
     ids = [hit.passage.id for hit in hits]
     return conflicts_among(hits, relations_among(connection, ids, tuple(shares) if shares else None))
