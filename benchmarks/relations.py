@@ -196,29 +196,11 @@ class Bench:
             "answers": (answered, len(asked_pairs)),
         }
         if not self.args.no_made:
-            runs["made"] = self.made_rows(corpus.texts, near, name), len(near)
+            made = relating.made(bare, near, N_MADE, lambda p: self.read(p, f"{name}: neighbours"))
+            runs["made"] = made, len(near)
         runs["all"] = evidence.joined([rows for rows, _ in runs.values()]), len({*near, *asked_pairs})
         asked_by = [(q.id, pool) for q, pool in zip(corpus.questions, pools, strict=True)]
         return corpus_results(name, corpus, runs, asked_by, seed=self.args.seed)
-
-    def made_rows(self, texts: Sequence[str], near: Sequence[tuple[int, int]], name: str) -> Rows:
-        """What neighbours say to a few questions that each document makes."""
-        around: dict[int, list[Neighbour]] = {}
-        for low, high in near:
-            around.setdefault(low, []).append(Neighbour(high, high, "", texts[high]))
-            around.setdefault(high, []).append(Neighbour(low, low, "", texts[low]))
-        asked = [
-            made for i in sorted(around) for made in questions_of({i: texts[i]}, "", {i: around[i]}, N_MADE)
-        ]
-        readings = self.read([(made.question, made.window.text) for made in asked], f"{name}: neighbours")
-        verdicts = [made.verdict(reading) for made, reading in zip(asked, readings, strict=True)]
-        return evidence.rows_of(
-            np.array([made.asker for made in asked], dtype=np.int64),
-            np.array([made.other for made in asked], dtype=np.int64),
-            np.array([verdict.support for verdict in verdicts]),
-            np.array([verdict.contradiction for verdict in verdicts]),
-            answered=True,
-        )
 
     def vectors(self, texts: Sequence[str], title: str) -> Float32Array:
         return cache.vectors(self.args.work, self.encoder, texts, self.step(title, None))
