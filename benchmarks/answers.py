@@ -18,19 +18,25 @@ import functools
 import sys
 from pathlib import Path
 
-import platformdirs
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
-from veridical.bench import answer_runs, answer_summary, answers, cache, llm_answers, protocol, results
+from veridical.bench import (
+    answer_runs,
+    answer_summary,
+    answers,
+    cache,
+    llm_answers,
+    protocol,
+    results,
+    script,
+)
 from veridical.bench.answers import Exam
 from veridical.bench.datasets.questions import Question, read
 from veridical.bench.poison import POISONS, Poison, poisoned
 from veridical.errors import VeridicalError
-from veridical.index.encoder import Float32Array
 from veridical.llm.llama_cpp_ import LlamaCppLLM
 from veridical.pipeline.models import Models
-from veridical.reading.base import Reading
 from veridical.reading.compare import COMPARE_VERSION
 from veridical.settings import Settings
 
@@ -49,13 +55,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--indexed", type=int, default=300, help="questions whose true passages are indexed")
     parser.add_argument("--quick", action="store_true", help="60 questions, 2 seeds")
     parser.add_argument("--llm", type=Path, help="a GGUF file of a chat model, to compare with")
-    parser.add_argument(
-        "--work",
-        type=Path,
-        default=platformdirs.user_cache_path("veridical") / "bench",
-        help="where to keep what is computed",
-    )
-    parser.add_argument("--json", type=Path, help="write the figures here, one flat record each")
+    script.add_outputs(parser)
     args = parser.parse_args()
     if args.quick:
         args.seeds, args.indexed = 2, 60
@@ -68,6 +68,7 @@ class Bench:
 
     def __init__(self, args: argparse.Namespace, progress: Progress) -> None:
         self.args, self.progress = args, progress
+        self.work = script.Work(args.work, progress)
         models = Models(Settings.from_env(), announce=progress.console.print)
         self.encoder, self.reader = models.encoder, models.reader("embedded")
         self.misses: dict[str, str] = {}
@@ -113,8 +114,9 @@ class Bench:
 
     def exam(self, questions: list[Question], corpus: protocol.Corpus, poison: Poison, title: str) -> Exam:
         """Retrieve and read, with progress."""
-        texts = self.vectors(corpus.texts, f"{title}: passages")
-        pools = answers.nearest(texts, self.vectors([q.text for q in corpus.asked], f"{title}: questions"))
+        texts = self.work.vectors(self.encoder, corpus.texts, f"{title}: passages")
+        put = [q.text for q in corpus.asked]
+        pools = answers.nearest(texts, self.work.vectors(self.encoder, put, f"{title}: questions"))
         by_id = {question.id: question for question in questions}
         asked = tuple(by_id[q.id] for q in corpus.asked)
         pairs = [
@@ -122,27 +124,9 @@ class Bench:
             for question, pool in zip(asked, pools, strict=True)
             for document in pool.documents.tolist()
         ]
-        readings = iter(self.readings(pairs, f"{title}: readings"))
+        readings = iter(self.work.readings(self.reader, pairs, f"{title}: readings"))
         read_by_question = tuple(tuple(next(readings) for _ in pool.documents) for pool in pools)
         return Exam(poison, corpus, asked, pools, read_by_question, texts)
-
-    def vectors(self, texts: tuple[str, ...] | list[str], title: str) -> Float32Array:
-        """Encode, with progress."""
-        task = self.progress.add_task(title, total=None)
-        rows = cache.vectors(
-            self.args.work, self.encoder, texts, functools.partial(self.progress.advance, task)
-        )
-        self.progress.remove_task(task)
-        return rows
-
-    def readings(self, pairs: list[tuple[str, str]], title: str) -> list[Reading]:
-        """Read, with progress."""
-        task = self.progress.add_task(title, total=None)
-        found = cache.readings(
-            self.args.work, self.reader, pairs, functools.partial(self.progress.advance, task)
-        )
-        self.progress.remove_task(task)
-        return found
 
     def llm(self, path: Path) -> list[results.Result]:
         """Let a language model answer questions of nq from the poisoned corpus of the first seed."""
@@ -164,10 +148,9 @@ class Bench:
 def main() -> int:
     args = arguments()
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     names = args.dataset or list(DATASETS)
     try:
-        with Progress(*columns, console=console) as progress:
+        with script.bars(console) as progress:
             bench = Bench(args, progress)
             figures = {name: bench.dataset(name) for name in names}
             by_llm = bench.llm(args.llm) if args.llm else []
@@ -176,14 +159,13 @@ def main() -> int:
         return error.exit_code
     everything = [result for name in names for result in figures[name]]
     about = {
-        "commit": results.commit(Path(__file__).parent),
         "seeds": f"{args.range[0]}-{args.range[-1]}",
         "indexed": args.indexed,
         "encoder": bench.encoder.name,
         "reader": bench.reader.name,
         "compare": COMPARE_VERSION,
     }
-    print(", ".join(f"{key} {value}" for key, value in about.items()))
+    about = script.head(__file__, about)
     for name in names:
         print(answer_summary.table(everything, name) + "\n\n" + bench.misses[name])
     if by_llm:

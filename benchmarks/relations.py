@@ -28,18 +28,16 @@ alone, whatever a passage says.
 from __future__ import annotations
 
 import argparse
-import functools
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import platformdirs
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
-from veridical.bench import cache, relating, results
+from veridical.bench import relating, results, script
 from veridical.bench.datasets.questions import Question, read
 from veridical.bench.metrics.answers import contains
 from veridical.bench.protocol import Corpus
@@ -50,7 +48,6 @@ from veridical.errors import VeridicalError
 from veridical.graph import evidence
 from veridical.graph.evidence import Rows
 from veridical.graph.made_questions import MadeQuestion, Neighbour, questions_of
-from veridical.index.encoder import Float32Array
 from veridical.pipeline.models import Models
 from veridical.reading.base import Reading
 from veridical.reading.compare import compare_readings
@@ -71,13 +68,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--documents", type=int, default=1000, help="of the corpus (default 1000)")
     parser.add_argument("--seed", type=int, default=0, help="of draws and intervals")
     parser.add_argument("--no-made", action="store_true", help="leave out questions that passages make")
-    parser.add_argument(
-        "--work",
-        type=Path,
-        default=platformdirs.user_cache_path("veridical") / "bench",
-        help="where to keep what is computed",
-    )
-    parser.add_argument("--json", type=Path, help="write the figures here, one flat record each")
+    script.add_outputs(parser)
     return parser.parse_args()
 
 
@@ -85,7 +76,8 @@ class Bench:
     """One call of the script: its arguments, models and progress."""
 
     def __init__(self, args: argparse.Namespace, progress: Progress) -> None:
-        self.args, self.progress = args, progress
+        self.args = args
+        self.work = script.Work(args.work, progress)
         models = Models(Settings.from_env(), announce=progress.console.print)
         self.encoder, self.nli = models.encoder, models.nli("features")
         self.reader = models.reader("embedded")
@@ -110,8 +102,8 @@ class Bench:
         """For each question a real passage that names the answer, and the nearest one of another question."""
         texts = list(dict.fromkeys(p.text for q in questions for p in q.passages))
         place = {text: i for i, text in enumerate(texts)}
-        rows = self.vectors(texts, f"{name}: passages")
-        asked = self.vectors([q.text for q in questions], f"{name}: questions")
+        rows = self.work.vectors(self.encoder, texts, f"{name}: passages")
+        asked = self.work.vectors(self.encoder, [q.text for q in questions], f"{name}: questions")
         found = []
         for question, vector in zip(questions, asked, strict=True):
             own = [p.text for p in question.labelled("factual") if contains(p.text, question.answers)]
@@ -128,7 +120,7 @@ class Bench:
     def judge(self, cases: Sequence[Case], name: str) -> dict[str, Judged]:
         """Support and contradiction of each pair by each judge."""
         pairs = [(case.left, case.right) for case in cases]
-        nli = cache.judgements(self.args.work, self.nli, pairs, self.step(f"{name}: inference", len(pairs)))
+        nli = self.work.judgements(self.nli, pairs, f"{name}: inference")
         asked = [(case.question, text) for case in cases for text in (case.left, case.right)]
         readings = self.read(asked, f"{name}: answers")
         sides = list(zip(readings[::2], readings[1::2], strict=True))
@@ -149,7 +141,9 @@ class Bench:
             for own, other in (pair, pair[::-1]):
                 near = {1: [Neighbour(2, 2, "", other)]}
                 asked += [(number, made) for made in questions_of({1: own}, "", near, N_MADE)]
-        readings = self.read([(made.question, made.window.text) for _, made in asked], f"{name}: made")
+        readings = self.work.readings(
+            self.reader, [(made.question, made.window.text) for _, made in asked], f"{name}: made"
+        )
         support, contradiction = np.zeros(len(pairs)), np.zeros(len(pairs))
         for (number, made), reading in zip(asked, readings, strict=True):
             verdict = made.verdict(reading)
@@ -181,13 +175,13 @@ class Bench:
     def corpus(self, questions: Sequence[Question], name: str) -> list[results.Result]:
         """Edges over all pairs of a corpus: by inference alone, by questions asked once, and both."""
         corpus = draw(questions, self.args.documents, seed=self.args.seed)
-        texts = self.vectors(corpus.texts, f"{name}: corpus")
+        texts = self.work.vectors(self.encoder, corpus.texts, f"{name}: corpus")
         asked = [question.text for question in corpus.questions]
-        pools = relating.question_pools(texts, self.vectors(asked, f"{name}: asked"))
+        pools = relating.question_pools(texts, self.work.vectors(self.encoder, asked, f"{name}: asked"))
         bare = Corpus(corpus.texts, np.ones(len(corpus.texts), dtype=np.bool_), ())
         near = relating.neighbour_pairs(bare, texts)
         sides = [(corpus.texts[i], corpus.texts[j]) for i, j in near]
-        judged = cache.judgements(self.args.work, self.nli, sides, self.step(f"{name}: edges", len(sides)))
+        judged = self.work.judgements(self.nli, sides, f"{name}: edges")
         inferred = relating.inferred(near, judged)
         answered, _ = relating.answered(asked, pools, bare, lambda p: self.read(p, f"{name}: pools"))
         asked_pairs = {pair for pool in pools for pair in _pairs(pool)}
@@ -202,14 +196,8 @@ class Bench:
         asked_by = [(q.id, pool) for q, pool in zip(corpus.questions, pools, strict=True)]
         return corpus_results(name, corpus, runs, asked_by, seed=self.args.seed)
 
-    def vectors(self, texts: Sequence[str], title: str) -> Float32Array:
-        return cache.vectors(self.args.work, self.encoder, texts, self.step(title, None))
-
     def read(self, pairs: Sequence[tuple[str, str]], title: str) -> list[Reading]:
-        return cache.readings(self.args.work, self.reader, pairs, self.step(title, len(pairs)))
-
-    def step(self, title: str, total: int | None) -> functools.partial[None]:
-        return functools.partial(self.progress.advance, self.progress.add_task(title, total=total))
+        return self.work.readings(self.reader, pairs, title)
 
 
 def _pairs(pool: Sequence[int]) -> list[tuple[int, int]]:
@@ -240,23 +228,21 @@ def _compared(cases: Sequence[Case], sides: Sequence[tuple[Reading, Reading]], *
 
 def main() -> int:
     args = arguments()
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     try:
-        with Progress(*columns, console=Console(stderr=True)) as progress:
+        with script.bars(Console(stderr=True)) as progress:
             bench = Bench(args, progress)
             rows = [row for name in args.dataset or DATASETS for row in bench.dataset(name)]
     except VeridicalError as error:
         print(error, file=sys.stderr)
         return error.exit_code
     about = {
-        "commit": results.commit(Path(__file__).parent),
         "seed": args.seed,
         "documents": args.documents,
         "encoder": bench.encoder.name,
         "nli": bench.nli.name,
         "reader": bench.reader.name,
     }
-    print(", ".join(f"{key} {value}" for key, value in about.items()))
+    about = script.head(__file__, about)
     print(show(rows))
     if args.json:
         results.write(args.json, rows, about)

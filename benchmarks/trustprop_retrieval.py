@@ -17,14 +17,12 @@ from __future__ import annotations
 import argparse
 import functools
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-import platformdirs
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
-from veridical.bench import cache, protocol, relating, results, retrieval, summary
+from veridical.bench import cache, protocol, relating, results, retrieval, script, summary
 from veridical.bench.datasets.questions import Question, read
 from veridical.bench.poison import Poison, poisoned
 from veridical.errors import VeridicalError
@@ -33,7 +31,7 @@ from veridical.graph.evidence import Rows
 from veridical.index.encoder import Float32Array, TextEncoder
 from veridical.nli.base import NLIModel
 from veridical.pipeline.models import Models
-from veridical.reading.base import Reader, Reading
+from veridical.reading.base import Reader
 from veridical.settings import Settings
 
 N_MADE = 4  # questions that a document puts to its neighbours, as a build does by default
@@ -52,13 +50,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="60 questions, 2 seeds, no relations")
     parser.add_argument("--no-relations", action="store_true", help="leave out the settings with relations")
     parser.add_argument("--no-sources", action="store_true", help="leave out the settings with sources")
-    parser.add_argument(
-        "--work",
-        type=Path,
-        default=platformdirs.user_cache_path("veridical") / "bench",
-        help="where to keep what is computed",
-    )
-    parser.add_argument("--json", type=Path, help="write the figures here, one flat record each")
+    script.add_outputs(parser)
     args = parser.parse_args()
     if args.quick:
         args.seeds, args.indexed, args.asked, args.no_relations = 2, 60, 30, True
@@ -71,6 +63,7 @@ class Bench:
 
     def __init__(self, args: argparse.Namespace, progress: Progress) -> None:
         self.args, self.progress = args, progress
+        self.work = script.Work(args.work, progress)
         models = Models(Settings.from_env(), announce=progress.console.print)
         self.encoder: TextEncoder = models.encoder
         self.nli: NLIModel | None = None if args.no_relations else models.nli("features")
@@ -102,8 +95,9 @@ class Bench:
         if path.is_file():
             return retrieval.load(path)
         title = f"{name} {seed} {poison}"
-        texts = self.vectors(corpus.texts, f"{title}: passages")
-        questions = self.vectors([q.text for q in corpus.asked], f"{title}: questions")
+        texts = self.work.vectors(self.encoder, corpus.texts, f"{title}: passages")
+        put = [q.text for q in corpus.asked]
+        questions = self.work.vectors(self.encoder, put, f"{title}: questions")
         found = retrieval.pools(corpus, texts, questions)
         relations = self.relations(corpus, texts, questions, title)
         sources = poison == "written" and not args.no_sources
@@ -119,15 +113,6 @@ class Bench:
         retrieval.save(path, rows)
         return rows
 
-    def vectors(self, texts: Sequence[str], title: str) -> Float32Array:
-        """Encode, with progress."""
-        task = self.progress.add_task(title, total=None)
-        rows = cache.vectors(
-            self.args.work, self.encoder, texts, functools.partial(self.progress.advance, task)
-        )
-        self.progress.remove_task(task)
-        return rows
-
     def relations(
         self, corpus: protocol.Corpus, texts: Float32Array, questions: Float32Array, title: str
     ) -> dict[str, Rows]:
@@ -135,12 +120,14 @@ class Bench:
         if self.nli is None or self.reader is None:
             return {}
         near = relating.neighbour_pairs(corpus, texts)
-        inferred = self.inferred(corpus, near, f"{title}: relations")
+        sides = [(corpus.texts[i], corpus.texts[j]) for i, j in near]
+        inferred = relating.inferred(near, self.work.judgements(self.nli, sides, f"{title}: relations"))
         made = relating.made(corpus, near, N_MADE, self.read(f"{title}: made questions"))
         pools = relating.question_pools(texts, questions)
         texts_asked = [q.text for q in corpus.asked]
         asked, _ = relating.answered(texts_asked, pools, corpus, self.read(f"{title}: asked"))
-        others = relating.question_pools(texts, self.vectors(corpus.others, f"{title}: other questions"))
+        elsewhere = self.work.vectors(self.encoder, corpus.others, f"{title}: other questions")
+        others = relating.question_pools(texts, elsewhere)
         heard, _ = relating.answered(corpus.others, others, corpus, self.read(f"{title}: others asked"))
         return {
             "inferred": inferred,
@@ -151,40 +138,18 @@ class Bench:
             "labels": relating.labelled(corpus, pools),
         }
 
-    def inferred(self, corpus: protocol.Corpus, pairs: Sequence[relating.Pair], title: str) -> Rows:
-        """Judge neighbouring passages, with progress."""
-        assert self.nli is not None
-        task = self.progress.add_task(title, total=len(pairs))
-        judged = cache.judgements(
-            self.args.work,
-            self.nli,
-            [(corpus.texts[i], corpus.texts[j]) for i, j in pairs],
-            functools.partial(self.progress.advance, task),
-        )
-        self.progress.remove_task(task)
-        return relating.inferred(pairs, judged)
-
     def read(self, title: str) -> relating.Read:
         """Return a function that reads (question, passage) pairs, with progress."""
-
-        def read_pairs(pairs: Sequence[tuple[str, str]]) -> list[Reading]:
-            assert self.reader is not None
-            task = self.progress.add_task(title, total=None)
-            step = functools.partial(self.progress.advance, task)
-            found = cache.readings(self.args.work, self.reader, pairs, step)
-            self.progress.remove_task(task)
-            return found
-
-        return read_pairs
+        assert self.reader is not None
+        return functools.partial(self.work.readings, self.reader, title=title)
 
 
 def main() -> int:
     args = arguments()
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     names = args.dataset or ["nq", "triviaqa"]
     try:
-        with Progress(*columns, console=console) as progress:
+        with script.bars(console) as progress:
             bench = Bench(args, progress)
             figures = {name: bench.dataset(name) for name in names}
     except VeridicalError as error:
@@ -192,13 +157,12 @@ def main() -> int:
         return error.exit_code
     everything = [result for name in names for result in figures[name]]
     about = {
-        "commit": results.commit(Path(__file__).parent),
         "seeds": f"{args.range[0]}-{args.range[-1]}",
         "indexed": args.indexed,
         "asked": args.asked,
         **dict(zip(("encoder", "nli", "reader"), bench.models, strict=True)),
     }
-    print(", ".join(f"{key} {value}" for key, value in about.items()))
+    about = script.head(__file__, about)
     for name in names:
         print(summary.table(everything, name))
     if args.json:
