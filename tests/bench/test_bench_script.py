@@ -1,4 +1,4 @@
-"""What the benchmark scripts share: work that is kept and shown, and a head that says what figures are about."""
+"""What the benchmark scripts share: work that is kept and shown, and a head that says what it is about."""
 
 from __future__ import annotations
 

@@ -61,28 +61,11 @@ class OnnxTransformer:
         pad_id: int = 0,
         hint: str = EXPORT,
     ) -> None:
-        import onnxruntime as ort
-
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        try:
-            self._session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # the library raises bare exceptions
-            raise ModelError(f"{path} cannot be loaded: {error}", hint) from error
+        self._session = open_session(path, hint=hint)
         self.n_threads = n_threads
         self.batch_tokens = batch_tokens
         self._pad_id = pad_id
-        self._inputs = {
-            node.name: np.int32 if "int32" in node.type else np.int64 for node in self._session.get_inputs()
-        }
-        unknown = sorted(set(self._inputs) - set(_INPUTS))
-        if unknown or "input_ids" not in self._inputs:
-            raise ModelError(
-                f"{path} asks for {', '.join(unknown) or 'no input_ids'}.",
-                f"Its inputs must be among {', '.join(_INPUTS)}.",
-            )
+        self._inputs = input_types(self._session, path)
         self._workers: ThreadPoolExecutor | None = None
 
     @property
@@ -115,7 +98,7 @@ class OnnxTransformer:
         batches = length_batches([len(row.ids) for row in rows], self.batch_tokens)
 
         def one(batch: IntArray) -> None:
-            feed = self._feed([rows[row] for row in batch])
+            feed = padded([rows[row] for row in batch], self._pad_id)
             found = self._session.run(outputs, {k: feed[k].astype(t) for k, t in self._inputs.items()})
             use(batch, found, feed["attention_mask"])
 
@@ -129,16 +112,58 @@ class OnnxTransformer:
             if on_progress is not None:
                 on_progress(len(batch))
 
-    def _feed(self, rows: Sequence[Tokens]) -> dict[str, IntArray]:
-        shape = (len(rows), max(len(row.ids) for row in rows))
-        feed = {name: np.zeros(shape, dtype=np.int64) for name in _INPUTS}
-        feed["input_ids"][:] = self._pad_id
-        for number, row in enumerate(rows):
-            feed["input_ids"][number, : len(row.ids)] = row.ids
-            feed["attention_mask"][number, : len(row.ids)] = 1
-            if row.type_ids is not None:
-                feed["token_type_ids"][number, : len(row.ids)] = row.type_ids
-        return feed
+
+def open_session(model: Path | bytes, *, n_threads: int = 1, hint: str = EXPORT) -> Any:
+    """Load an ONNX model on the processor, from a file or from its bytes.
+
+    Raises
+    ------
+    ModelError
+        It is missing or damaged.
+    """
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = n_threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    source = model if isinstance(model, bytes) else str(model)
+    try:
+        return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the library raises bare exceptions
+        what = "The model" if isinstance(model, bytes) else model
+        raise ModelError(f"{what} cannot be loaded: {error}", hint) from error
+
+
+def input_types(session: Any, path: Path) -> dict[str, type[np.signedinteger[Any]]]:
+    """Return which of ids, mask and segments a model takes, each with its type of integer.
+
+    Raises
+    ------
+    ModelError
+        It takes something else, or no ids.
+    """
+    asked = {node.name: np.int32 if "int32" in node.type else np.int64 for node in session.get_inputs()}
+    unknown = sorted(set(asked) - set(_INPUTS))
+    if unknown or "input_ids" not in asked:
+        raise ModelError(
+            f"{path} asks for {', '.join(unknown) or 'no input_ids'}.",
+            f"Its inputs must be among {', '.join(_INPUTS)}.",
+        )
+    return asked
+
+
+def padded(rows: Sequence[Tokens], pad_id: int) -> dict[str, IntArray]:
+    """Lay sequences side by side: ids, attention mask and segments, each of shape (n_rows, longest)."""
+    shape = (len(rows), max(len(row.ids) for row in rows))
+    feed = {name: np.zeros(shape, dtype=np.int64) for name in _INPUTS}
+    feed["input_ids"][:] = pad_id
+    for number, row in enumerate(rows):
+        feed["input_ids"][number, : len(row.ids)] = row.ids
+        feed["attention_mask"][number, : len(row.ids)] = 1
+        if row.type_ids is not None:
+            feed["token_type_ids"][number, : len(row.ids)] = row.type_ids
+    return feed
 
 
 def length_batches(lengths: Sequence[int], batch_tokens: int) -> list[IntArray]:

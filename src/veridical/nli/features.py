@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from veridical.errors import InputError, ModelError
+from veridical.models.transformer import open_session
 from veridical.nli.align import (
     ALIGNMENT,
     DEFAULT_MAX_PAIRS,
@@ -322,13 +323,7 @@ class _Trees:
     """Boosted trees in an ONNX file: columns in, three probabilities out."""
 
     def __init__(self, file: str, n_columns: int, n_threads: int) -> None:
-        import onnxruntime as ort
-
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = n_threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        self._session: Any = ort.InferenceSession(_data(file), options, providers=["CPUExecutionProvider"])
+        self._session = open_session(_data(file), n_threads=n_threads)
         self._n_columns = n_columns
 
     def judge(self, table: npt.NDArray[np.float32]) -> FloatArray:

@@ -13,6 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from veridical.errors import InputError, ModelError
+from veridical.models.transformer import (
+    EXPORT,
+    Tokens,
+    input_types,
+    open_session,
+    padded,
+    padding_id,
+    token_limit,
+)
 from veridical.nli.align import (
     DEFAULT_MAX_PAIRS,
     Embed,
@@ -27,8 +36,6 @@ from veridical.types import NLIResult, Span
 FloatArray = npt.NDArray[np.float64]
 
 _PREFIXES = {"entail": 0, "neutral": 1, "contra": 2}
-_OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl"})
-_KNOWN_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class OnnxNLI:
@@ -161,14 +168,7 @@ class OnnxNLI:
         return found
 
     def _run(self, encodings: Sequence[Any]) -> FloatArray:
-        shape = (len(encodings), max(len(encoding.ids) for encoding in encodings))
-        feed = {name: np.zeros(shape, dtype=np.int64) for name in _KNOWN_INPUTS}
-        feed["input_ids"][:] = self._pad_id
-        for row, encoding in enumerate(encodings):
-            width = len(encoding.ids)
-            feed["input_ids"][row, :width] = encoding.ids
-            feed["attention_mask"][row, :width] = 1
-            feed["token_type_ids"][row, :width] = encoding.type_ids
+        feed = padded([Tokens(encoding.ids, encoding.type_ids) for encoding in encodings], self._pad_id)
         asked = {name: feed[name].astype(dtype) for name, dtype in self._inputs.items()}
         logits = np.asarray(self._session.run([self._output], asked)[0], dtype=np.float64)
         if logits.shape != (len(encodings), 3) or not np.isfinite(logits).all():
@@ -194,7 +194,7 @@ class OnnxNLI:
         try:
             config = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise ModelError(f"{path} is not JSON: {error}", "Export the model again.") from error
+            raise ModelError(f"{path} is not JSON: {error}", EXPORT) from error
         return config if isinstance(config, dict) else {}
 
     @cached_property
@@ -204,8 +204,7 @@ class OnnxNLI:
 
     @property
     def _pad_id(self) -> int:
-        pad = self._config.get("pad_token_id")
-        return pad if isinstance(pad, int) else 0
+        return padding_id(self._config)
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -215,45 +214,22 @@ class OnnxNLI:
         try:
             tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises bare exceptions
-            raise ModelError(f"{path} cannot be read: {error}", "Export the model again.") from error
+            raise ModelError(f"{path} cannot be read: {error}", EXPORT) from error
         tokenizer.no_padding()
         tokenizer.enable_truncation(self._limit(), strategy="longest_first")
         return tokenizer
 
     def _limit(self) -> int:
-        positions = self._config.get("max_position_embeddings")
-        limit = positions if isinstance(positions, int) and positions > 0 else 512
-        if self._config.get("model_type") in _OFFSET_POSITIONS:
-            limit -= self._pad_id + 1  # these count positions from the padding id on
-        return min(limit, 512, self._max_tokens or 512)
+        return token_limit(self._config, min(512, self._max_tokens or 512))
 
     @cached_property
     def _session(self) -> Any:
-        import onnxruntime as ort
-
         self._columns  # noqa: B018  wrong labels are found before a large file is loaded
-        path = self._file("model.onnx")
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = self.n_threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        try:
-            return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # the library raises bare exceptions
-            raise ModelError(f"{path} cannot be loaded: {error}", "Export the model again.") from error
+        return open_session(self._file("model.onnx"), n_threads=self.n_threads)
 
     @cached_property
     def _inputs(self) -> dict[str, type[np.signedinteger[Any]]]:
-        asked = {
-            node.name: np.int32 if "int32" in node.type else np.int64 for node in self._session.get_inputs()
-        }
-        unknown = sorted(set(asked) - set(_KNOWN_INPUTS))
-        if unknown or "input_ids" not in asked:
-            raise ModelError(
-                f"{self.folder / 'model.onnx'} asks for {', '.join(unknown) or 'no input_ids'}.",
-                f"Its inputs must be among {', '.join(_KNOWN_INPUTS)}.",
-            )
-        return asked
+        return input_types(self._session, self.folder / "model.onnx")
 
     @cached_property
     def _output(self) -> str:
