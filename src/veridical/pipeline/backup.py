@@ -298,9 +298,3 @@ def _check_fields(raw: dict[str, Any]) -> None:
         kind = dict if name == "metadata" else str
         if not isinstance(value, kind) or (not value and name not in ("title", "metadata")):
             raise ValueError(f"its field {name!r} cannot be used")
-
-
-def settings_record(store: Store) -> dict[str, str]:
-    """All settings of the knowledge base that differ from the defaults."""
-    with store.read() as connection:
-        return values.settings(connection)
