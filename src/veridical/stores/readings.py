@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
+from veridical.errors import StoreError
 from veridical.stores import schema, values
 from veridical.stores.documents import chunks
 from veridical.types import Record
@@ -174,20 +176,35 @@ def missing(connection: sa.Connection, reader: str, least: float) -> list[tuple[
 def readings(
     connection: sa.Connection, reader: str, question_ids: Sequence[int] | None = None
 ) -> list[StoredReading]:
-    """What this reader read, of all questions or of those given, by question and passage."""
+    """What this reader read, of all questions or of those given, by question and passage.
+
+    Raises
+    ------
+    StoreError
+        What is stored of a reading cannot be understood.
+    """
     table = schema.readings
-    query = sa.select(table.c.question_id, table.c.passage_id, table.c.no_answer, table.c.answers)
+    answers = sa.type_coerce(table.c.answers, sa.Text)
+    query = sa.select(table.c.question_id, table.c.passage_id, table.c.no_answer, answers.label("answers"))
     query = query.where(table.c.reader == reader).order_by(table.c.question_id, table.c.passage_id)
     parts = (
         [query]
         if question_ids is None
         else [query.where(table.c.question_id.in_(part)) for part in chunks(question_ids)]
     )
-    return [
-        StoredReading(row.question_id, row.passage_id, row.no_answer, tuple(map(tuple, row.answers)))
-        for part in parts
-        for row in connection.execute(part)
-    ]
+    return [_stored(*row) for part in parts for row in connection.execute(part)]
+
+
+def _stored(question_id: int, passage_id: int, no_answer: float, answers: str) -> StoredReading:
+    try:
+        said = tuple((str(t), int(a), int(b), float(p)) for t, a, b, p in json.loads(answers))
+    except (TypeError, ValueError) as error:
+        raise StoreError(
+            f"What passage {passage_id} answers to question {question_id} is damaged in the database.",
+            "Export it ('veridical export FILE') and import that into another --kb; "
+            "or forget all questions: 'veridical questions clear'.",
+        ) from error
+    return StoredReading(question_id, passage_id, no_answer, said)
 
 
 def put_readings(connection: sa.Connection, reader: str, found: Sequence[StoredReading]) -> None:
