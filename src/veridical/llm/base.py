@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from veridical.errors import InputError
 from veridical.types import Record, Usage
 
 Role = Literal["system", "user", "assistant"]
+ChoiceMode = Literal["logprobs", "votes"]
+FLOOR = 1e-4
+"""The probability of a label that the model's list of likely tokens does not hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,42 @@ class Generation(Record):
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Choice(Record):
+    """How probable a language model finds each of the labels that it may answer with.
+
+    Attributes
+    ----------
+    probabilities
+        By label, in the order asked, summing to one: the mass of all spellings of a label (``A``, `` A``)
+        summed and renormalised over the labels.
+    mode
+        ``logprobs``: read off one forward pass. ``votes``: shares among ``n_votes`` sampled replies,
+        where the model gives no log-probabilities.
+    unseen
+        Labels of which nothing was seen; each has `FLOOR`.
+    usage, seconds
+        As of a `Generation`.
+    """
+
+    probabilities: Mapping[str, float]
+    mode: ChoiceMode
+    usage: Usage
+    seconds: float
+    n_votes: int = 0
+    unseen: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scored(Record):
+    """The log-probability (natural logarithm, at most 0) of a text of ``n_tokens`` tokens, teacher-forced."""
+
+    logprob: float
+    n_tokens: int
+    usage: Usage
+    seconds: float
+
+
 @runtime_checkable
 class LLM(Protocol):
     """A language model. Constructors are light; connections and weights come with the first call."""
@@ -58,6 +97,7 @@ class LLM(Protocol):
         max_tokens: int,
         temperature: float = 0.0,
         seed: int | None = None,
+        schema: Mapping[str, Any] | None = None,
     ) -> Generation:
         """Continue the conversation.
 
@@ -71,6 +111,8 @@ class LLM(Protocol):
             0 (always the likeliest token) or above.
         seed
             Fixes the random choices of a temperature above 0, where the server can.
+        schema
+            A JSON schema (an object) that the reply must follow, where the server can.
 
         Raises
         ------
@@ -78,6 +120,51 @@ class LLM(Protocol):
             If an argument is out of range.
         LLMError
             If the model is down, too slow, or wrote nothing that can be used.
+        """
+        ...
+
+
+@runtime_checkable
+class Chooser(Protocol):
+    """A language model that says how probable each of a few labels is as its answer."""
+
+    def choose(
+        self, messages: Sequence[Message], labels: Sequence[str], *, n_votes: int = 5, seed: int = 0
+    ) -> Choice:
+        """Choose among labels in one forward pass, or by votes where there are no log-probabilities.
+
+        Parameters
+        ----------
+        messages
+            At least one; the last one asks for one label and nothing else.
+        labels
+            Two or more different ones, each one token such as a letter.
+        n_votes, seed
+            How many replies are sampled where it comes to votes, and what fixes them.
+
+        Raises
+        ------
+        InputError
+            If an argument is out of range.
+        LLMError
+            If the model is down or too slow, or none of its replies was a label.
+        """
+        ...
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """A language model that says how probable a given text is as its answer."""
+
+    def logprob(self, messages: Sequence[Message], continuation: str) -> Scored:
+        """Return log P(continuation | messages), summed over its tokens.
+
+        Raises
+        ------
+        InputError
+            If there is no message, or the continuation is empty.
+        LLMError
+            If the model is down, too slow, or gives no log-probabilities.
         """
         ...
 

@@ -82,6 +82,7 @@ class LlamaCppLLM:
         max_tokens: int,
         temperature: float = 0.0,
         seed: int | None = None,
+        schema: Mapping[str, Any] | None = None,
     ) -> Generation:
         """Run the model; see :class:`veridical.llm.base.LLM`.
 
@@ -104,6 +105,8 @@ class LlamaCppLLM:
         }
         if seed is not None:
             request["seed"] = seed
+        if schema is not None:
+            request["response_format"] = {"type": "json_schema", "json_schema": {"schema": dict(schema)}}
         with self._lock:
             began = time.monotonic()
             reply = _Reply(began + self._timeout_s)

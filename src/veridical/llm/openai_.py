@@ -128,6 +128,7 @@ class OpenAILLM:
         max_tokens: int,
         temperature: float = 0.0,
         seed: int | None = None,
+        schema: Mapping[str, Any] | None = None,
     ) -> Generation:
         """Ask the server; see :class:`veridical.llm.base.LLM`."""
         check_request(messages, max_tokens, temperature)
@@ -135,7 +136,7 @@ class OpenAILLM:
         deadline = began + self._retry.total_s
         n_sent, n_failed = 0, 0
         while True:
-            request = self._request(messages, max_tokens, temperature, seed)
+            request = self._request(messages, max_tokens, temperature, seed, schema)
             try:
                 n_sent += 1
                 return self._try(request, deadline, began, n_sent)
@@ -180,7 +181,12 @@ class OpenAILLM:
         return text.replace(self._key, "***") if self._key else text
 
     def _request(
-        self, messages: Sequence[Message], max_tokens: int, temperature: float, seed: int | None
+        self,
+        messages: Sequence[Message],
+        max_tokens: int,
+        temperature: float,
+        seed: int | None,
+        schema: Mapping[str, Any] | None,
     ) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": self._model,
@@ -190,6 +196,9 @@ class OpenAILLM:
         }
         if seed is not None:
             request["seed"] = seed
+        if schema is not None:
+            form = {"name": "reply", "strict": True, "schema": dict(schema)}
+            request["response_format"] = {"type": "json_schema", "json_schema": form}
         return {key: value for key, value in request.items() if key not in self._unwanted}
 
     def _do_without(self, parameter: str) -> bool:

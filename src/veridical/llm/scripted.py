@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from veridical.errors import LLMError
 from veridical.llm.base import Generation, Message, check_request
@@ -54,6 +55,7 @@ class ScriptedLLM:
         max_tokens: int,
         temperature: float = 0.0,
         seed: int | None = None,  # noqa: ARG002 - part of the interface; a script has nothing to randomise
+        schema: Mapping[str, Any] | None = None,  # noqa: ARG002 - a script says what it says
     ) -> Generation:
         """Give the next reply; tokens are counted as words. See :class:`veridical.llm.base.LLM`."""
         check_request(messages, max_tokens, temperature)
