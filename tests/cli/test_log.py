@@ -17,7 +17,7 @@ QUESTION = "Which port has the gateway for all of the staff?"
 @pytest.fixture
 def faq(tmp_path: Path) -> Path:
     path = tmp_path / "faq.txt"
-    path.write_text(f'{QUESTION}\n\n{{"question": "When is tea served?"}}\r\n', "utf-8")
+    path.write_text(f'# of the front desk\n{QUESTION}\n\n{{"question": "When is tea served?"}}\r\n', "utf-8")
     return path
 
 
@@ -68,6 +68,8 @@ def test_a_file_of_questions_is_added_once(cli: Cli, faq: Path) -> None:
     [
         (b'Which port?\n{"q": 1}\n', "line 2: there is no 'question'"),
         (b"Which port?\n{\n", "line 2: this is not JSON"),
+        (b'["Which port?", "Which day?"]', "line 1: a list is no question"),
+        (b"# nothing but a comment\n", "holds no question"),
         (b"Which port?\n?!\n", "line 2: the question is empty"),
         (b"Which port?\n" + b"x" * 10_001, "more than 10,000 characters"),
         (b"Which port?\n\xff\n", "not UTF-8"),

@@ -65,6 +65,7 @@ ANSWER = """UPDATE readings SET answers = '[["nonsense", 0, 8, 0.9]]'"""
         ("UPDATE question_pairs SET low_answer_end = 9999", "points past"),
         ("UPDATE question_pairs SET high_answer_end = high_answer_start", "points past"),
         ("UPDATE question_pairs SET origin = 'made'", "Nobody asked"),
+        ("UPDATE question_pairs SET support = 'NaN'", "is damaged"),
         ("UPDATE question_vectors SET data = x'0000'", "vector of question"),
         ("DELETE FROM questions", "refers to"),
     ],
@@ -76,6 +77,15 @@ def test_what_was_learned_from_questions_is_checked_too(kb: Veridical, statement
     assert kb.check().problems == ()
     problems = corrupt(kb, statement)
     assert any(named in problem for problem in problems), problems
+
+
+def test_a_damaged_verdict_is_left_out_of_the_conflicts(kb: Veridical) -> None:
+    with kb.store.write() as connection:
+        questions.log(connection, "Which setting does the gateway of the office use?")
+    kb.build()
+    assert any(e.question for view in kb.conflicts() for e in view.evidence)
+    corrupt(kb, "UPDATE question_pairs SET contradiction = 'NaN'")
+    assert not any(e.question for view in kb.conflicts() for e in view.evidence)
 
 
 def test_a_damaged_vector_of_a_question_is_made_again(kb: Veridical) -> None:

@@ -179,6 +179,8 @@ def _questions(connection: sa.Connection) -> Iterator[str]:
     for row in connection.execute(sa.select(table.c.question_id, table.c.passage_id, raw)):
         if not _said(row.raw, passages.get(row.passage_id, "")):
             yield f"What passage {row.passage_id} answers to question {row.question_id} is not what it says."
+    for low, high in questions.damaged_pairs(connection):
+        yield f"What a question says of passages {low} and {high} is damaged."
     for pair in questions.pairs(connection):
         places = (
             (pair.low_passage, pair.low_answer_start, pair.low_answer_end),

@@ -15,7 +15,7 @@ from veridical.stores.questions import LoggedQuestion, Origin
 
 MAX_CHARS = 10_000
 _MAX_FILE_BYTES = 200_000_000
-_EXPECTED = 'Write one question a line, or JSON such as {"question": "Which port?"}.'
+_EXPECTED = 'Write one question a line, or JSON such as {"question": "Which port?"}; # begins a comment.'
 
 
 class QueryLog:
@@ -49,15 +49,18 @@ class QueryLog:
         with self._store().read() as connection:
             return questions.every(connection)
 
-    def add(self, path: str | Path) -> int:
-        """Add the questions of a file, all of them or none; return how many were new.
+    def add(self, path: str | Path | Sequence[str]) -> int:
+        """Add the questions of a file, or those listed, all of them or none; return how many were new.
 
         Raises
         ------
         InputError
             The file cannot be read, or a line of it is no question; the message names the line.
         """
-        return self.merge(read_file(Path(path)))
+        if isinstance(path, (str, Path)):
+            return self.merge(read_file(Path(path)))
+        at = answers.now()
+        return self.merge([_checked({"question": q}, f"question {i}", at) for i, q in enumerate(path, 1)])
 
     def merge(self, found: Sequence[LoggedQuestion]) -> int:
         """Add questions from elsewhere, whatever their ids; return how many were new."""
@@ -87,7 +90,10 @@ def lines_of(logged: Iterable[LoggedQuestion]) -> Iterator[str]:
 
 
 def read_file(path: Path) -> list[LoggedQuestion]:
-    """Read questions, one a line, as plain text or as JSON with a ``question``; empty lines are skipped."""
+    """Read questions, one a line, as plain text or as JSON with a ``question``.
+
+    Empty lines and those that begin with ``#`` are skipped.
+    """
     try:
         if path.stat().st_size > _MAX_FILE_BYTES:
             raise InputError(f"{path} has more than {_MAX_FILE_BYTES:,} bytes.", "Cut it into several files.")
@@ -112,15 +118,27 @@ def parse_lines(lines: Iterable[str], *, where: str) -> list[LoggedQuestion]:
     """
     at = answers.now()
     return [
-        _parse(line, f"{where}, line {number}", at) for number, line in enumerate(lines, 1) if line.strip()
+        _parse(line, f"{where}, line {number}", at)
+        for number, line in enumerate(lines, 1)
+        if line.strip() and not line.lstrip().startswith("#")
     ]
 
 
 def _parse(line: str, where: str, at: str) -> LoggedQuestion:
-    raw: Any = {"question": line}
+    start = line.lstrip()
+    if start.startswith("["):
+        raise InputError(f"{where}: a list is no question.", _EXPECTED)
     try:
-        if line.lstrip().startswith("{"):
-            raw = json.loads(line)
+        raw = json.loads(line) if start.startswith("{") else {"question": line}
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where}: this is not JSON ({error.msg}).", _EXPECTED) from error
+    except RecursionError as error:
+        raise InputError(f"{where}: this is nested too deeply.", _EXPECTED) from error
+    return _checked(raw, where, at)
+
+
+def _checked(raw: Any, where: str, at: str) -> LoggedQuestion:
+    try:
         text = raw["question"]
         if not isinstance(text, str):
             raise TypeError("'question' is no text")
@@ -139,7 +157,5 @@ def _parse(line: str, where: str, at: str) -> LoggedQuestion:
         return LoggedQuestion(0, text, origin, clean_line(when)[:40], n_asked)
     except KeyError:
         raise InputError(f"{where}: there is no 'question'.", _EXPECTED) from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where}: this is not JSON ({error.msg}).", _EXPECTED) from error
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError) as error:
         raise InputError(f"{where}: {error}.", _EXPECTED) from error

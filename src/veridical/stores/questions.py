@@ -66,9 +66,9 @@ class QuestionPair(Record):
 
 
 _PAIR = tuple(schema.question_pairs.c[name] for name in QuestionPair.__dataclass_fields__)
-_SAID = (schema.question_pairs.c.support >= LEAST_SAID) | (
-    schema.question_pairs.c.contradiction >= LEAST_SAID
-)
+_SUPPORT, _CONTRADICTION = schema.question_pairs.c.support, schema.question_pairs.c.contradiction
+_SOUND = sa.and_(*(sa.func.typeof(column).in_(("real", "integer")) for column in (_SUPPORT, _CONTRADICTION)))
+_SAID = _SOUND & ((_SUPPORT >= LEAST_SAID) | (_CONTRADICTION >= LEAST_SAID))
 
 
 # --- the log ---
@@ -211,6 +211,13 @@ def pairs(
         for row in connection.execute(query.where(table.c.low_passage.in_(part)))
         if row.high_passage in wanted
     ]
+
+
+def damaged_pairs(connection: sa.Connection) -> list[tuple[int, int]]:
+    """Passage pairs whose verdict is no number; `pairs` leaves them out."""
+    table = schema.question_pairs
+    rows = connection.execute(sa.select(table.c.low_passage, table.c.high_passage).where(~_SOUND))
+    return sorted({(row.low_passage, row.high_passage) for row in rows})
 
 
 def n_pairs(connection: sa.Connection, origin: Literal["asked", "made"] | None = None) -> int:
