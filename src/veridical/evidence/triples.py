@@ -1,9 +1,8 @@
 """Triples that passages state: how they are written, read from a model's reply, and traced to a sentence.
 
 ReliableRAG (section 3.1 of the paper) takes its triples from an extractor of the kind that TRACE uses: a
-language model lists ``<head; relation; tail>`` for one passage at a time. What it writes is material to check.
-A reply is read tolerantly, and only what the passage bears out is kept, since what a model makes up is
-no evidence.
+language model lists ``<head; relation; tail>`` for one passage at a time. A reply is read tolerantly, and only
+what the passage bears out is kept, since what a model makes up is no evidence.
 """
 
 from __future__ import annotations
@@ -29,9 +28,7 @@ _MAX_CHARS = 100_000  # of a reply; many times what 512 tokens can hold
 _MAX_PIECE = 500  # characters of a head, relation or tail; more is no phrase
 _ENTITY = re.compile(r"&(lt|gt|amp|quot|apos|#39|#60|#62);")
 _ENTITIES = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'", "#39": "'", "#60": "<", "#62": ">"}
-_WIDE = {
-    ord(odd): plain for odds, plain in (("＜﹤〈⟨", "<"), ("＞﹥〉⟩", ">"), ("；﹔", ";")) for odd in odds
-}
+_WIDE = str.maketrans("＜﹤〈⟨＞﹥〉⟩；﹔", "<<<<>>>>;;")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _BRACKETED = re.compile(r"<([^<>]*)(>|(?=<))")
 _JSON_MARK = re.compile(r'[{}"\n]|\\.')
@@ -39,9 +36,7 @@ _KEYS = (("head", "subject"), ("relation", "predicate"), ("tail", "object"))
 _QUOTES = {'"': '"', "“": "”", "`": "`"}
 _EDGES = ".,;:!?()[]{}\"'“”‘’«»"
 _TOKEN = re.compile(r"[^\W_]+")
-_PRONOUNS = frozenset(
-    ("he", "she", "it", "they", "him", "her", "them", "his", "its", "their", "this", "that")
-)
+_PRONOUNS = frozenset("he she it they him her them his its their this that".split())
 
 Pieces = tuple[str, str, str]
 
@@ -98,7 +93,7 @@ class Extractor(Protocol):
         Returns
         -------
         list of Extraction
-            One a passage, in order. What fails on one passage is its ``problem`` and does not stop the others.
+            One a passage, in order. What fails on one passage is its ``problem``, and the others go on.
         """
         ...
 
@@ -165,8 +160,8 @@ def locate(relation: str, tail: str, said: Sequence[str], *, start: int = 0) -> 
     said
         The sentences, at least one.
     start
-        Where the reading has come to. TRACE looks at no sentence before it; here it only settles ties, so that
-        one triple placed too far down cannot misplace those that follow.
+        Where the reading has come to. TRACE looks at no sentence before it; here it only settles ties, so
+        that one triple placed too far down cannot misplace those that follow.
 
     Raises
     ------
@@ -274,7 +269,7 @@ def _distinct(found: Iterable[Sequence[str]]) -> list[Pieces]:
 
 
 def _tidy(piece: str) -> str:
-    """One line without control characters, lone surrogates (no store takes them) and quotation marks around."""
+    """One line without quotation marks around, control characters, or the half characters no store takes."""
     piece = " ".join(_UNPRINTABLE.sub(" ", piece).split())
     if len(piece) > 1 and _QUOTES.get(piece[0]) == piece[-1]:
         piece = piece[1:-1].strip()
