@@ -26,6 +26,9 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "onnx": "veridical.reading.onnx_:OnnxReader",
         "llm": "veridical.reading.llm_:LLMReader",
     },
+    "selectors": {
+        "embedded": "veridical.evidence.selectors:EmbeddedSelector",
+    },
     "solvers": {
         "reference": "veridical.trust.solvers.reference:Reference",
         "projected_gradient": "veridical.trust.solvers.projected_gradient:ProjectedGradient",
