@@ -126,8 +126,8 @@ LATER_REVISION = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0003"
-down_revision = "0002"
+revision = "0004"
+down_revision = "0003"
 
 
 def upgrade() -> None:
@@ -143,8 +143,8 @@ def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "migrations"
     shutil.copytree(engine.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(engine, "MIGRATIONS", folder)
-    monkeypatch.setattr(engine, "HEAD_REVISION", "0003")
-    return folder / "versions" / "m0003_later.py"
+    monkeypatch.setattr(engine, "HEAD_REVISION", "0004")
+    return folder / "versions" / "m0004_later.py"
 
 
 def test_an_older_store_is_migrated_on_open_and_loses_no_row(store: Store, later: Path) -> None:
@@ -159,8 +159,8 @@ def test_an_older_store_is_migrated_on_open_and_loses_no_row(store: Store, later
         assert passage_ids(connection, document_id) == before
         assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
     migrated.close()
-    with sqlite3.connect(store.folder / "kb.before-0003") as backup:
-        assert backup.execute("SELECT version_num FROM alembic_version").fetchone() == ("0002",)
+    with sqlite3.connect(store.folder / "kb.before-0004") as backup:
+        assert backup.execute("SELECT version_num FROM alembic_version").fetchone() == ("0003",)
         assert backup.execute("SELECT count(*) FROM passages").fetchone() == (2,)
     backup.close()
 
@@ -175,7 +175,7 @@ def test_a_migration_that_goes_wrong_changes_nothing(store: Store, later: Path, 
     with pytest.raises((RuntimeError, StoreError)):
         Store(store.folder)
     with store.read() as connection:
-        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == "0002"
+        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == "0003"
         assert "language" not in {c["name"] for c in sa.inspect(connection).get_columns("documents")}
         assert len(passage_ids(connection, document_id)) == 2
 

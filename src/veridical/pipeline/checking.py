@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from veridical.corpus.dedupe import content_hash
 from veridical.feedback import record
 from veridical.index import bm25, dense
-from veridical.stores import Store, derived, documents, questions, readings, schema, values
+from veridical.stores import Store, derived, documents, questions, readings, schema, triples, values
 from veridical.stores.documents import text_hash
 from veridical.types import Record
 
@@ -111,6 +111,7 @@ def check(store: Store) -> CheckReport:
             _vectors,
             _judgements,
             _questions,
+            _triples,
             _trust,
             partial(_indexes, store),
         ):
@@ -201,6 +202,15 @@ def _said(raw: str, passage: str) -> bool:
         return False
 
 
+def _triples(connection: sa.Connection) -> Iterator[str]:
+    for passage_id in triples.damaged_extractions(connection):
+        yield f"The triples of passage {passage_id} are not those that were found in it."
+    for passage_id in triples.damaged_vectors(connection):
+        yield f"A vector of a triple of passage {passage_id} is damaged; it is made again when needed."
+    for thing in triples.damaged_credibilities(connection):
+        yield f"How far {thing} is believed is damaged."
+
+
 def _trust(connection: sa.Connection) -> Iterator[str]:
     table = schema.documents
     ids = {str(i) for i in connection.execute(sa.select(table.c.id)).scalars()}
@@ -209,9 +219,6 @@ def _trust(connection: sa.Connection) -> Iterator[str]:
         for row in derived.trust(connection, method):
             if row.key not in (ids if row.kind == "document" else sources):
                 yield f"Method {method} has a trust for {row.kind} {row.key}, which does not exist."
-
-
-_LOOKS = (_database, _documents, _vectors, _judgements, _questions, _trust)
 
 
 def _indexes(store: Store, connection: sa.Connection) -> Iterator[str]:

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from veridical.errors import BusyError, StoreError
 
-HEAD_REVISION = "0002"
+HEAD_REVISION = "0003"
 DATABASE = "kb.sqlite"
 MIGRATIONS = Path(__file__).parent / "migrations"
 _BUSY_TIMEOUT_MS = 60_000

@@ -4,8 +4,9 @@ Truth: ``settings``, ``documents``, ``passages``, ``feedback``, ``questions``, `
 holds: ``answer_documents``, ``answer_candidates``, ``candidate_documents``.
 Derived, and rebuilt from the truth at any time: ``vectors``, ``sentence_vectors``, ``signatures``,
 ``passage_keys``, ``neighbours``, ``judgements``, ``question_vectors``, ``question_pools``, ``readings``,
-``question_pairs``, ``made_questions``, ``trust``, ``state``. Offsets in ``judgements``, ``readings`` and
-``question_pairs`` are into the passage.
+``question_pairs``, ``made_questions``, ``triples``, ``extractions``, ``triple_vectors``, ``credibilities``,
+``passage_credibilities``, ``trust``, ``state``. Offsets in ``judgements``, ``readings``, ``question_pairs``
+and ``triples`` are into the passage.
 """
 
 from __future__ import annotations
@@ -269,4 +270,54 @@ trust = sa.Table(
     sa.Column("key", sa.String, primary_key=True),
     sa.Column("raw", sa.Float, nullable=False),
     sa.Column("trust", sa.Float),
+)
+
+triples = sa.Table(
+    "triples",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("passage_id", sa.ForeignKey("passages.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("extractor", sa.String, nullable=False),
+    sa.Column("ordinal", sa.Integer, nullable=False),
+    sa.Column("head", sa.Text, nullable=False),
+    sa.Column("relation", sa.Text, nullable=False),
+    sa.Column("tail", sa.Text, nullable=False),
+    sa.Column("sentence_start", sa.Integer, nullable=False),
+    sa.Column("sentence_end", sa.Integer, nullable=False),
+    sa.UniqueConstraint("passage_id", "extractor", "ordinal"),  # by which they are found, too
+    sqlite_autoincrement=True,  # so that a credibility or a trace can mean no other triple
+)
+
+extractions = sa.Table(
+    "extractions",
+    metadata,
+    _passage("passage_id"),
+    sa.Column("extractor", sa.String, primary_key=True),
+    sa.Column("n_triples", sa.Integer, nullable=False),
+    sa.Column("problem", sa.Text),
+)
+
+triple_vectors = sa.Table(
+    "triple_vectors",
+    metadata,
+    _passage("passage_id"),
+    sa.Column("extractor", sa.String, primary_key=True),
+    sa.Column("encoder", sa.String, primary_key=True),
+    sa.Column("data", sa.LargeBinary, nullable=False),  # float16, one row a triple in order
+)
+
+credibilities = sa.Table(
+    "credibilities",
+    metadata,
+    sa.Column("triple_id", sa.ForeignKey("triples.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("judge", sa.String, primary_key=True),
+    sa.Column("value", sa.Float),  # in [0, 1]; null where the judge gave nothing usable
+)
+
+passage_credibilities = sa.Table(
+    "passage_credibilities",
+    metadata,
+    _passage("passage_id"),
+    sa.Column("judge", sa.String, primary_key=True),
+    sa.Column("value", sa.Float),  # as above
 )
