@@ -1,8 +1,8 @@
 """Triples that passages state: how they are written, read from a model's reply, and traced to a sentence.
 
-ReliableRAG (section 3.1 of the paper) takes its triples from an extractor of the kind that TRACE uses: a
-language model lists ``<head; relation; tail>`` for one passage at a time. A reply is read tolerantly, and only
-what the passage bears out is kept, since what a model makes up is no evidence.
+ReliableRAG takes its triples from an extractor of the kind that TRACE uses: a language model lists
+``<head; relation; tail>`` for one passage at a time. A reply is read tolerantly, and only what the passage
+bears out is kept, since what a model makes up is no evidence.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 
 from veridical.corpus.split import sentences
 from veridical.errors import InputError
-from veridical.nli.lexicon import STOPWORDS
+from veridical.nli.lexicon import STOPWORDS, word_list
 from veridical.types import Record
 
 MAX_TRIPLES = 100
@@ -36,7 +36,7 @@ _KEYS = (("head", "subject"), ("relation", "predicate"), ("tail", "object"))
 _QUOTES = {'"': '"', "“": "”", "`": "`"}
 _EDGES = ".,;:!?()[]{}\"'“”‘’«»"
 _TOKEN = re.compile(r"[^\W_]+")
-_PRONOUNS = frozenset("he she it they him her them his its their this that".split())
+_PRONOUNS = frozenset(word_list("he she it they him her them his its their this that"))
 
 Pieces = tuple[str, str, str]
 
@@ -185,7 +185,7 @@ def ground(
     triples
         As `parse` gives them.
     shown
-        Only sentences within the first ``shown`` characters are looked in; all by default.
+        Only sentences that begin within so many characters are looked in; all by default.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def ground(
         word in common with title and text, be it made up, copied from an example or from the instructions; or
         if no word of its relation and tail is in any sentence, so that none can be cited for it.
     """
-    spans = [span for span in sentences(text) if shown is None or span.end <= shown]
+    spans = [span for span in sentences(text) if shown is None or span.start < shown]
     said, passage = [_folded(span.text) for span in spans], _folded(f"{title} {text}")
     words = frozenset(_TOKEN.findall(passage))
     kept: dict[Pieces, Found] = {}
