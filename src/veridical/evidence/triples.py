@@ -140,10 +140,10 @@ def repair_head(head: str, title: str, text: str) -> str:
     the title, as TRACE has it. So is one that is only a pronoun: it does occur, but stands for somebody, and
     a triple is read away from its passage. Without a title the head stays.
     """
-    subject, name = _folded(head), _folded(title)
-    if not name or subject == name or (subject not in _PRONOUNS and subject in _folded(text)):
+    subject, name = _folded(head), _tidy(title)[:_MAX_PIECE].rstrip()
+    if not name or subject == _folded(title) or (subject not in _PRONOUNS and subject in _folded(text)):
         return head
-    return " ".join(title.split())
+    return name
 
 
 def locate(relation: str, tail: str, said: Sequence[str], *, start: int = 0) -> int:

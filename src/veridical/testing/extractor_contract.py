@@ -1,4 +1,4 @@
-"""What every ``Extractor`` has to keep, as tests: subclass ``ExtractorContract`` and give it a fixture ``extractor``.
+"""What every ``Extractor`` has to keep, as tests: subclass `ExtractorContract`, with a fixture ``extractor``.
 
 class TestMyExtractor(ExtractorContract):
     @pytest.fixture
