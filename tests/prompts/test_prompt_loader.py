@@ -12,7 +12,7 @@ def test_every_style_has_its_three_prompts():
     styles = {"veridical", "trustprop", "plain"}
     answering = {f"{s}_{part}" for s in styles for part in ("system", "user", "document")}
     board = {f"board_{part}" for part in ("system", "user", "candidate")}
-    asking = {f"{kind}_{part}" for kind in ("reading", "nli") for part in ("system", "user")}
+    asking = {f"{kind}_{part}" for kind in ("reading", "nli", "chains") for part in ("system", "user")}
     assert set(prompts.names()) == answering | board | asking
 
 
