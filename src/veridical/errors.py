@@ -79,6 +79,18 @@ class LLMError(VeridicalError):
     exit_code = 7
 
 
+class EmptyReplyError(LLMError):
+    """The language model answered, and wrote nothing."""
+
+
+class UnreachableError(LLMError):
+    """Nobody answers where the language model should be, or nobody may ask it."""
+
+
+class BudgetError(LLMError):
+    """The calls, tokens or money that the language model may take are used up; what was done is kept."""
+
+
 class SolverError(VeridicalError):
     """A trust problem cannot be solved to the tolerance asked for."""
 

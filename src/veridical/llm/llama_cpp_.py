@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
-import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from veridical.errors import InputError, LLMError, MissingExtraError, ModelError
-from veridical.llm.base import Generation, Message, check_request
+from veridical.errors import EmptyReplyError, InputError, LLMError
+from veridical.llm.base import FLOOR, Choice, Generation, Message, Scored, check_request
+from veridical.llm.labels import check_choice, check_continuation, masses, read_top, shares
+from veridical.llm.llama_cpp_server import LlamaServer, RefusedError, check
+from veridical.llm.voting import vote
 from veridical.types import Usage
 
-_MIB = 1024 * 1024
+_N_TOP = 1000
+_ALL = 1_000_000
+"""More likely tokens than any vocabulary has. Listing all of them takes about a second, `_N_TOP` nothing."""
+_Result = TypeVar("_Result")
 
 
 class LlamaCppLLM:
     """Chat with a GGUF model on the processor. The model is loaded by the first call.
 
-    Calls are served one at a time. The same prompt beginning as in the last call is not computed again.
+    Calls are served one at a time. A prompt that begins like an earlier one is computed from where they
+    part, also if others were asked in between (as far as 256 MiB hold their states).
 
     Parameters
     ----------
@@ -65,7 +74,7 @@ class LlamaCppLLM:
         self._n_threads = n_threads
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
-        self._server: Any = None
+        self._server: LlamaServer | None = None
 
     def __repr__(self) -> str:
         return f"LlamaCppLLM(name={self._name!r}, n_ctx={self._n_ctx})"
@@ -97,7 +106,7 @@ class LlamaCppLLM:
         """
         check_request(messages, max_tokens, temperature)
         request: dict[str, Any] = {
-            "messages": [{"role": message.role, "content": message.content} for message in messages],
+            "messages": _plain(messages),
             "max_tokens": max_tokens,
             "temperature": temperature,
             "stream": True,
@@ -107,51 +116,115 @@ class LlamaCppLLM:
             request["seed"] = seed
         if schema is not None:
             request["response_format"] = {"type": "json_schema", "json_schema": {"schema": dict(schema)}}
-        with self._lock:
+
+        def ask(server: LlamaServer) -> tuple[_Reply, float]:
             began = time.monotonic()
             reply = _Reply(began + self._timeout_s)
-            server = self._load()
-            try:
-                refusal = server.handle_chat_completions(request, reply.take)
-            except (RuntimeError, ValueError) as error:
-                raise self._error(f"llama.cpp refused the request ({error})", "") from error
-        return self._finish(reply, refusal, time.monotonic() - began)
+            server.chat(request, reply.take)
+            check(reply.problem)
+            return reply, time.monotonic() - began
+
+        return self._finish(*self._run(ask))
+
+    def choose(
+        self, messages: Sequence[Message], labels: Sequence[str], *, n_votes: int = 5, seed: int = 0
+    ) -> Choice:
+        """Choose among labels in one forward pass; see :class:`veridical.llm.base.Chooser`.
+
+        It comes to votes only where no label is a token of the model. Raises as `generate`.
+        """
+        check_choice(messages, labels, n_votes)
+
+        def ask(server: LlamaServer) -> Choice | Usage:
+            began = time.monotonic()
+            spent = Usage()
+            for n_top in (_N_TOP, _ALL):
+                top, usage = _likely(server, messages, labels, n_top)
+                spent += (
+                    usage if n_top == _N_TOP else replace(usage, prompt_tokens=0, reused_tokens=0, calls=0)
+                )
+                weights = masses(top, labels)
+                if _all_that_counts(top, weights, labels):
+                    break
+            if not weights:
+                return spent
+            probabilities, unseen = shares(weights, labels)
+            return Choice(probabilities, "logprobs", spent, time.monotonic() - began, unseen=unseen)
+
+        found = self._run(ask)
+        if isinstance(found, Choice):
+            return found
+        votes = vote(self, messages, labels, n_votes=n_votes, seed=seed)
+        return replace(votes, usage=found + votes.usage)
+
+    def logprob(self, messages: Sequence[Message], continuation: str) -> Scored:
+        """Score a text as the reply, token by token; see :class:`veridical.llm.base.Scorer`.
+
+        The text is cut into the tokens that the model's own tokenizer makes of it. What follows it, such as
+        the end of the turn, is not part of the score. Raises as `generate`.
+        """
+        check_continuation(messages, continuation)
+        return self._run(lambda server: self._scored(server, messages, continuation))
+
+    def count_tokens(self, text: str) -> int:
+        """Return how many tokens a text has; signs such as an end of turn are one. Raises as `generate`."""
+        return len(self._run(lambda server: server.tokens(text, prompt=True)))
 
     def close(self) -> None:
         """Free the model's memory; the next call loads it again."""
         with self._lock:
             self._server = None
 
-    def _finish(self, reply: _Reply, refusal: object, seconds: float) -> Generation:
-        problem = reply.problem or (refusal.get("error") if isinstance(refusal, Mapping) else None)
-        if isinstance(problem, Mapping):
-            hint = f"The context holds {self._n_ctx} tokens: pass fewer passages, or raise n_ctx."
-            too_long = problem.get("type") == "exceed_context_size_error"
-            raise self._error(str(problem.get("message") or "unknown error"), hint if too_long else "")
+    def _scored(self, server: LlamaServer, messages: Sequence[Message], continuation: str) -> Scored:
+        began = time.monotonic()
+        prompt = [token for token, _ in server.tokens(server.template(_plain(messages)), prompt=True)]
+        tokens = server.tokens(continuation, prompt=False)
+        n_needed = len(prompt) + len(tokens)
+        if n_needed > self._n_ctx:
+            raise RefusedError(f"prompt and continuation have {n_needed} tokens", too_long=True)
+        total, n_reused = 0.0, 0
+        for place, (token, whole) in enumerate(tokens):
+            if time.monotonic() > began + self._timeout_s:
+                raise self._late()
+            before = prompt + [earlier for earlier, _ in tokens[:place]]
+            value, usage = _token_logprob(server, before, token, whole)
+            total += value
+            n_reused = n_reused if place else usage.reused_tokens
+        usage = Usage(1, len(prompt), len(tokens), reused_tokens=n_reused)
+        return Scored(min(total, 0.0), len(tokens), usage, time.monotonic() - began)
+
+    def _run(self, ask: Callable[[LlamaServer], _Result]) -> _Result:
+        """Have the model to ourselves, and turn what it refuses into an error that says what to do."""
+        with self._lock:
+            if self._server is None:
+                self._server = LlamaServer(self._where, self._n_ctx, self._n_threads or _default_threads())
+            try:
+                return ask(self._server)
+            except RefusedError as refusal:
+                hint = (
+                    f"The context holds {self._n_ctx} tokens: pass fewer passages, or raise "
+                    "VERIDICAL_LLM_CONTEXT (n_ctx)."
+                )
+                raise self._error(refusal.said, hint if refusal.too_long else "") from refusal
+
+    def _finish(self, reply: _Reply, seconds: float) -> Generation:
         if reply.late:
-            raise self._error(
-                f"it took longer than {self._timeout_s:g} s",
-                "Raise the time limit (VERIDICAL_LLM_TIMEOUT), or pass fewer passages.",
-            )
+            raise self._late()
         text = "".join(reply.pieces).strip()
         if not text:
-            raise self._error("it wrote nothing", "Ask in other words, or use a larger model.")
-        usage = Usage(
-            calls=1,
-            prompt_tokens=int(reply.usage.get("prompt_tokens", 0)),
-            completion_tokens=int(reply.usage.get("completion_tokens", len(reply.pieces))),
-        )
-        return Generation(
-            text=text, usage=usage, finish_reason=reply.finish_reason or "stop", seconds=seconds
+            raise self._error(
+                "it wrote nothing", "Ask in other words, or use a larger model.", kind=EmptyReplyError
+            )
+        return Generation(text, reply.usage, reply.finish_reason or "stop", seconds)
+
+    def _late(self) -> LLMError:
+        return self._error(
+            f"it took longer than {self._timeout_s:g} s",
+            "Raise the time limit (VERIDICAL_LLM_TIMEOUT), or pass fewer passages.",
         )
 
-    def _error(self, what: str, hint: str) -> LLMError:
-        return LLMError(f"The embedded language model {self._name!r} gave no answer: {what}.", hint)
-
-    def _load(self) -> Any:
-        if self._server is None:
-            self._server = _start(self._where, self._n_ctx, self._n_threads or _default_threads())
-        return self._server
+    def _error(self, what: str, hint: str, kind: type[LLMError] = LLMError) -> LLMError:
+        return kind(f"The embedded language model {self._name!r} gave no answer: {what}.", hint)
 
 
 class _Reply:
@@ -160,7 +233,7 @@ class _Reply:
     def __init__(self, ends: float) -> None:
         self.ends = ends
         self.pieces: list[str] = []
-        self.usage: Mapping[str, Any] = {}
+        self.usage = Usage(calls=1)
         self.finish_reason = ""
         self.late = False
         self.problem: object = None
@@ -168,7 +241,8 @@ class _Reply:
     def take(self, chunk: Mapping[str, Any]) -> bool:
         """Add one chunk; ``True`` ends the generation."""
         self.problem = self.problem or chunk.get("error")
-        self.usage = chunk.get("usage") or self.usage
+        if chunk.get("usage"):
+            self.usage = _usage(chunk)
         for choice in chunk.get("choices") or ():
             self.pieces.append((choice.get("delta") or {}).get("content") or "")
             self.finish_reason = choice.get("finish_reason") or self.finish_reason
@@ -177,40 +251,80 @@ class _Reply:
         return self.late
 
 
-def _start(where: Path | Callable[[], Path], n_ctx: int, n_threads: int) -> Any:
-    try:
-        import xllamacpp
-    except ImportError as error:
-        raise MissingExtraError("local", "The embedded language model") from error
-    path = where() if callable(where) else where
-    path = path / "model.gguf" if path.is_dir() else path
-    if not path.is_file():
-        raise ModelError(
-            f"There is no model file at {path}.", "Fetch it with: veridical models pull smollm2-135m-instruct"
-        )
-    params = xllamacpp.CommonParams()
-    params.model.path = str(path)
-    params.n_ctx = n_ctx
-    params.n_parallel = 1
-    params.n_gpu_layers = 0
-    params.warmup = False
-    params.verbosity = -1  # its log would go to our user's terminal
-    params.cache_ram_mib = 0  # one slot keeps the last prompt; a second store in memory gains nothing
-    for threads in (params.cpuparams, params.cpuparams_batch):
-        threads.n_threads = n_threads
-        threads.poll = 0  # waiting threads sleep: spinning ones starve each other on shared processors
-    # The library also listens on a port of the loopback interface. Nobody else is to use it.
-    params.hostnames = ["127.0.0.1"]
-    params.api_keys = [secrets.token_hex(32)]
-    params.ui = params.endpoint_slots = False
-    try:
-        return xllamacpp.Server(params)
-    except RuntimeError as error:
-        size = path.stat().st_size / _MIB
-        raise ModelError(
-            f"llama.cpp cannot load {path} ({size:.0f} MiB): {error}",
-            "If the file is damaged, delete it and fetch it again with: veridical models pull NAME",
-        ) from error
+def _likely(
+    server: LlamaServer, messages: Sequence[Message], labels: Sequence[str], n_top: int
+) -> tuple[list[tuple[str, float]], Usage]:
+    """Return the likeliest first tokens, with probabilities of the whole vocabulary, and the cost."""
+    # The grammar decides which token is written and changes no probability. Without it a token that is part
+    # of a character could be the first, and llama.cpp lists nothing beside such a one.
+    grammar = "root ::= " + " | ".join(json.dumps(label, ensure_ascii=False) for label in labels)
+    body = server.chat(
+        {
+            "messages": _plain(messages),
+            "max_tokens": 1,
+            "temperature": 0.0,
+            "logprobs": True,
+            "top_logprobs": n_top,
+            "grammar": grammar,
+        }
+    )
+    return read_top(_logprobs(body)) or [], _usage(body)
+
+
+def _all_that_counts(
+    top: Sequence[tuple[str, float]], weights: Mapping[str, float], labels: Sequence[str]
+) -> bool:
+    """Say whether each label was seen, or is certainly below the floor since the list ends below it."""
+    if len(weights) == len(labels):
+        return True
+    highest = max((value for text, value in top if text in weights), default=-math.inf)
+    lowest = min((value for _, value in top), default=0.0)
+    return lowest - highest < math.log(FLOOR)
+
+
+def _token_logprob(
+    server: LlamaServer, before: Sequence[int], token: int, whole: bool
+) -> tuple[float, Usage]:
+    """Return the log-probability of one token after others: that which the bias makes the model write.
+
+    llama.cpp says nothing of a written token that is part of a character, so in its place a plain one is
+    written and the token looked up among all.
+    """
+    written = token if whole else server.tokens("a", prompt=False)[0][0]
+    body = server.complete(
+        {
+            "prompt": list(before),
+            "max_tokens": 1,
+            "temperature": 0.0,
+            "logprobs": 1 if whole else _ALL,
+            "logit_bias": [[written, 1e6]],
+        }
+    )
+    content: Sequence[Mapping[str, Any]] = _logprobs(body).get("content") or ({},)
+    for entry in (content[0], *(content[0].get("top_logprobs") or ())):
+        if entry.get("id") == token:
+            return float(entry["logprob"]), _usage(body)
+    raise RefusedError("llama.cpp gave no log-probability of a token")
+
+
+def _logprobs(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    choices: Sequence[Mapping[str, Any]] = body.get("choices") or ({},)
+    return choices[0].get("logprobs") or {}
+
+
+def _usage(body: Mapping[str, Any]) -> Usage:
+    """Read a reply's token counts. The prompt's tokens that were not computed again are in its timings."""
+    usage, timings = body.get("usage") or {}, body.get("timings") or {}
+    return Usage(
+        calls=1,
+        prompt_tokens=int(usage.get("prompt_tokens", 0)),
+        completion_tokens=int(usage.get("completion_tokens", 0)),
+        reused_tokens=int(timings.get("cache_n", 0)),
+    )
+
+
+def _plain(messages: Sequence[Message]) -> list[dict[str, str]]:
+    return [{"role": message.role, "content": message.content} for message in messages]
 
 
 def _name_of(path: Path) -> str:

@@ -2,52 +2,40 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
-from veridical.errors import InputError, LLMError
-from veridical.llm.base import Generation, Message, check_request
-from veridical.llm.retry import RetryPolicy, retry_after_s
+from veridical.errors import EmptyReplyError, InputError, LLMError
+from veridical.llm.base import Choice, Generation, Message, Scored, check_request
+from veridical.llm.dialect import Dialect
+from veridical.llm.labels import check_choice, check_continuation, masses, shares
+from veridical.llm.openai_replies import MALFORMED, TryError, read_likely, read_text, status_failure
+from veridical.llm.retry import RetryPolicy
+from veridical.llm.voting import vote
 from veridical.types import Usage
 
 if TYPE_CHECKING:
     from veridical.llm.bounded import BoundedClient
 
-_SHOWN = 300
 _PRINTABLE = re.compile(r"[\x21-\x7e]+")
-_RETRIED = {408, 409, 429}
-_WHERE = (
-    "Check the base URL (VERIDICAL_LLM_BASE_URL; most end in /v1) and the model's name (VERIDICAL_LLM_MODEL)."
-)
-_HINTS = {
-    400: "The server refused the request; see what it said above (too long a prompt is a common cause).",
-    401: "Check the API key (VERIDICAL_LLM_API_KEY).",
-    403: "Check the API key (VERIDICAL_LLM_API_KEY) and what it may use.",
-    404: _WHERE,
-    413: "The prompt is too long for this server: pass fewer passages.",
-    429: "The server is at its limit: wait or ask less often; a quota, if it names one, must be raised.",
-}
 _DOWN = "Check that the server runs and that VERIDICAL_LLM_BASE_URL is right."
 _SLOW = "Raise the time limit (VERIDICAL_LLM_TIMEOUT), or use a smaller model."
-_MALFORMED = "Check that VERIDICAL_LLM_BASE_URL is an OpenAI-compatible server (most end in /v1)."
-_MOVED = "Redirects are not followed: set VERIDICAL_LLM_BASE_URL to the address itself."
-_AGAIN = "The trouble is the server's: try again later."
+_AT_ONCE = 8
+_Read = TypeVar("_Read")
 
 
-class _TryError(Exception):
-    """One try that failed: what happened, what the reader can do, and whether trying again can help."""
+class _NoLogprobsError(Exception):
+    """The server gives no log-probabilities, as is known after ``n_sent`` requests."""
 
-    def __init__(
-        self, what: str, hint: str, *, retry: bool, wait_s: float | None = None, refused: str = ""
-    ) -> None:
-        super().__init__(what)
-        self.what, self.hint, self.retry, self.wait_s, self.refused = what, hint, retry, wait_s, refused
+    def __init__(self, n_sent: int) -> None:
+        super().__init__(n_sent)
+        self.n_sent = n_sent
 
 
 class OpenAILLM:
@@ -108,8 +96,7 @@ class OpenAILLM:
         self._random = random.Random(jitter_seed)  # noqa: S311 - spreads waits, guards nothing
         self._lock = threading.Lock()
         self._idle: list[BoundedClient] = []
-        self._tokens_field = "max_tokens"
-        self._unwanted: set[str] = set()
+        self._dialect = Dialect()
 
     def __repr__(self) -> str:
         return (
@@ -133,20 +120,44 @@ class OpenAILLM:
         """Ask the server; see :class:`veridical.llm.base.LLM`."""
         check_request(messages, max_tokens, temperature)
         began = time.monotonic()
-        deadline = began + self._retry.total_s
-        n_sent, n_failed = 0, 0
-        while True:
-            request = self._request(messages, max_tokens, temperature, seed, schema)
-            try:
-                n_sent += 1
-                return self._try(request, deadline, began, n_sent)
-            except _TryError as failure:
-                if failure.refused and self._do_without(failure.refused):
-                    continue
-                n_failed += 1
-                stop = self._pause(failure, n_failed, deadline)
-                if stop is not None:
-                    raise self._error(failure, n_sent, time.monotonic() - began, stop) from None
+        request = self._request(messages, max_tokens, temperature, seed, schema)
+        (text, finish_reason, usage), n_sent = self._send(request, read_text)
+        return Generation(text, replace(usage, calls=n_sent), finish_reason, time.monotonic() - began)
+
+    def choose(
+        self, messages: Sequence[Message], labels: Sequence[str], *, n_votes: int = 5, seed: int = 0
+    ) -> Choice:
+        """Choose among labels by the likeliest first tokens; see :class:`veridical.llm.base.Chooser`.
+
+        A server that gives no log-probabilities is asked for votes, and from then on for votes at once. So
+        is one that lists no label among its likeliest tokens, this time.
+        """
+        check_choice(messages, labels, n_votes)
+        began = time.monotonic()
+        top, spent = self._likely(messages)
+        weights = masses(top, labels)
+        if weights:
+            probabilities, unseen = shares(weights, labels)
+            return Choice(probabilities, "logprobs", spent, time.monotonic() - began, unseen=unseen)
+        votes = vote(self, messages, labels, n_votes=n_votes, seed=seed, n_concurrent=_AT_ONCE)
+        return replace(votes, usage=spent + votes.usage, seconds=time.monotonic() - began)
+
+    def logprob(self, messages: Sequence[Message], continuation: str) -> Scored:
+        """Raise `LLMError`: chat servers do not score a text that they are given.
+
+        Raises
+        ------
+        InputError
+            If there is no message, or the continuation is empty.
+        LLMError
+            Always, otherwise.
+        """
+        check_continuation(messages, continuation)
+        raise LLMError(
+            f"The language model {self._model!r} at {self._shown_url} cannot say how probable a given text "
+            "is: chat servers give log-probabilities only of what they write themselves.",
+            "Use the embedded engine: set VERIDICAL_LLM_MODEL to a GGUF file, and no VERIDICAL_LLM_BASE_URL.",
+        )
 
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
@@ -155,7 +166,38 @@ class OpenAILLM:
         for client in idle:
             client.close()
 
-    def _pause(self, failure: _TryError, n_failed: int, deadline: float) -> str | None:
+    def _likely(self, messages: Sequence[Message]) -> tuple[list[tuple[str, float]], Usage]:
+        """Return the likeliest first tokens, as far as the server says them, and what that cost."""
+        request = self._request(messages, 1, 0.0, None, None) | {"logprobs": True, "top_logprobs": True}
+        try:
+            (top, usage), n_sent = self._send(request, read_likely)
+        except _NoLogprobsError as error:
+            return [], Usage(calls=error.n_sent)
+        if top is None:
+            self._dialect.n_top = 0
+        return top or [], replace(usage, calls=n_sent)
+
+    def _send(self, request: Mapping[str, Any], read: Callable[[bytes, str], _Read]) -> tuple[_Read, int]:
+        """Ask until a reply can be read, within the limits; return it, and how many requests were sent."""
+        began = time.monotonic()
+        deadline = began + self._retry.total_s
+        n_sent, n_failed = 0, 0
+        while True:
+            if "top_logprobs" in request and not self._dialect.n_top:
+                raise _NoLogprobsError(n_sent)
+            sent = self._dialect.form(request)
+            try:
+                n_sent += 1
+                return read(self._fetch(sent, deadline), self._key), n_sent
+            except TryError as failure:
+                if failure.refused and self._dialect.learn(failure.refused, sent):
+                    continue
+                n_failed += 1
+                stop = self._pause(failure, n_failed, deadline)
+                if stop is not None:
+                    raise self._error(failure, n_sent, time.monotonic() - began, stop) from None
+
+    def _pause(self, failure: TryError, n_failed: int, deadline: float) -> str | None:
         """Wait before the next try, or say why there is none."""
         if not failure.retry or n_failed > self._retry.max_retries:
             return ""
@@ -166,9 +208,10 @@ class OpenAILLM:
         self._sleep(wait)
         return None
 
-    def _error(self, failure: _TryError, n_sent: int, seconds: float, stop: str) -> LLMError:
+    def _error(self, failure: TryError, n_sent: int, seconds: float, stop: str) -> LLMError:
         tries = "1 try" if n_sent == 1 else f"{n_sent} tries"
-        return LLMError(
+        kind = EmptyReplyError if failure.empty else LLMError
+        return kind(
             self._scrub(
                 f"The language model {self._model!r} at {self._shown_url} gave no answer after {tries} "
                 f"in {seconds:.1f} s: {failure.what}{stop}."
@@ -191,7 +234,7 @@ class OpenAILLM:
         request: dict[str, Any] = {
             "model": self._model,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
-            self._tokens_field: max_tokens,
+            "max_tokens": max_tokens,
             "temperature": temperature,
         }
         if seed is not None:
@@ -199,26 +242,7 @@ class OpenAILLM:
         if schema is not None:
             form = {"name": "reply", "strict": True, "schema": dict(schema)}
             request["response_format"] = {"type": "json_schema", "json_schema": form}
-        return {key: value for key, value in request.items() if key not in self._unwanted}
-
-    def _do_without(self, parameter: str) -> bool:
-        """Drop or rename a parameter that the server does not know; ``False`` if that was done before."""
-        if parameter == "max_tokens" and self._tokens_field == "max_tokens":
-            self._tokens_field = "max_completion_tokens"
-            return True
-        if parameter in {"temperature", "seed"} and parameter not in self._unwanted:
-            self._unwanted = self._unwanted | {parameter}
-            return True
-        return False
-
-    def _try(self, request: dict[str, Any], deadline: float, began: float, n_sent: int) -> Generation:
-        text, finish_reason, tokens = _read(self._fetch(request, deadline), self._key)
-        return Generation(
-            text=text,
-            usage=Usage(calls=n_sent, prompt_tokens=tokens[0], completion_tokens=tokens[1]),
-            finish_reason=finish_reason,
-            seconds=time.monotonic() - began,
-        )
+        return request
 
     def _fetch(self, request: dict[str, Any], deadline: float) -> bytes:
         """Send one request and return the body, within the limits whatever the server does."""
@@ -230,16 +254,16 @@ class OpenAILLM:
             body = client.chat(request, limit)
         except bounded.RefusedError as error:
             self._put_back(client)
-            raise _status_failure(error.status, error.headers, error.body, self._key) from None
+            raise status_failure(error.status, error.headers, error.body, self._key) from None
         except bounded.LateError:
-            raise _TryError(f"no complete reply within {limit:g} s", _SLOW, retry=True) from None
+            raise TryError(f"no complete reply within {limit:g} s", _SLOW, retry=True) from None
         except bounded.TooLargeError:
-            raise _TryError("the reply is larger than 16 MiB", _MALFORMED, retry=False) from None
+            raise TryError("the reply is larger than 16 MiB", MALFORMED, retry=False) from None
         except bounded.LostError as error:
             what = "the connection was lost" if error.made else "no connection"
-            raise _TryError(f"{what} ({error})", _DOWN, retry=True) from None
+            raise TryError(f"{what} ({error})", _DOWN, retry=True) from None
         except bounded.RequestError as error:
-            raise _TryError(f"the request failed ({error})", _MALFORMED, retry=False) from None
+            raise TryError(f"the request failed ({error})", MALFORMED, retry=False) from None
         self._put_back(client)
         return body
 
@@ -284,88 +308,3 @@ def _check_key(api_key: str | None) -> str:
             "Set VERIDICAL_LLM_API_KEY to the key alone, on one line.",
         )
     return key
-
-
-def _status_failure(status: int, headers: Mapping[str, str], raw: bytes, key: str) -> _TryError:
-    refused = ""
-    text = raw.decode("utf-8", "replace")
-    try:
-        body = json.loads(text)
-    except (ValueError, RecursionError):
-        body = text
-    if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
-        body = body["error"]
-    said = _said(body) or text
-    if status in {400, 422}:
-        found = re.search(r"\b(max_tokens|temperature|seed)\b", f"{_parameter(body)} {said}")
-        refused = (
-            found.group(1)
-            if found and re.search(r"unsupported|not support|unknown|unrecogni", said, re.I)
-            else ""
-        )
-    quota = status == 429 and isinstance(body, Mapping) and body.get("code") == "insufficient_quota"
-    retry = (status in _RETRIED or status >= 500) and not quota
-    hint = _HINTS.get(status, _AGAIN if status >= 500 else _MALFORMED)
-    if 300 <= status < 400:
-        hint, said = _MOVED, f"it points to {headers.get('location') or 'no other address'}"
-    what = f"status {status}" + (f", {_short(said, key)}" if said.strip() else "")
-    return _TryError(what, hint, retry=retry, wait_s=retry_after_s(headers), refused=refused)
-
-
-def _said(body: object) -> str:
-    """Find the message in an error body, which comes in several shapes."""
-    if isinstance(body, Mapping):
-        inner = body.get("error", body)
-        if isinstance(inner, str):
-            return inner
-        if isinstance(inner, Mapping) and isinstance(inner.get("message"), str):
-            return str(inner["message"])
-    return body if isinstance(body, str) else ""
-
-
-def _parameter(body: object) -> str:
-    return str(body.get("param") or "") if isinstance(body, Mapping) else ""
-
-
-def _short(text: str, key: str) -> str:
-    """Fit text of the server on a line, without the key: a key that is cut would not be found any more."""
-    line = " ".join((text.replace(key, "***") if key else text).split())
-    return line if len(line) <= _SHOWN else line[:_SHOWN] + " ..."
-
-
-def _read(raw: bytes, key: str) -> tuple[str, str, tuple[int, int]]:
-    """Take text, finish reason and token counts out of a reply, and trust nothing in it."""
-    try:
-        body = json.loads(raw)
-    except (ValueError, RecursionError):
-        shown = _short(raw.decode("utf-8", "replace"), key) or "nothing"
-        raise _TryError(f"the reply is not JSON (it reads: {shown})", _MALFORMED, retry=True) from None
-    if not isinstance(body, dict):
-        raise _TryError("the reply is not a JSON object", _MALFORMED, retry=True)
-    choices = body.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    message = first.get("message") if isinstance(first, dict) else None
-    if not isinstance(first, dict) or not isinstance(message, dict):
-        said = f"; it says: {_short(_said(body), key)}" if "error" in body else ""
-        raise _TryError(f"the reply holds no choices{said}", _MALFORMED, retry=True)
-    content = message.get("content")
-    finish_reason = first.get("finish_reason")
-    finish_reason = finish_reason if isinstance(finish_reason, str) and finish_reason else "stop"
-    if not isinstance(content, str) or not content.strip():
-        cut = finish_reason == "length"
-        hint = "It used up its tokens before it answered: raise max_tokens." if cut else _AGAIN
-        raise _TryError(
-            f"the reply is empty (finish reason: {_short(finish_reason, key)})", hint, retry=not cut
-        )
-    usage = body.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
-    return (
-        content.strip(),
-        finish_reason,
-        (_count(usage, "prompt_tokens"), _count(usage, "completion_tokens")),
-    )
-
-
-def _count(usage: Mapping[str, Any], name: str) -> int:
-    value = usage.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
