@@ -1,0 +1,82 @@
+"""Requests as cache keys, and replies as the text that is cached."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from veridical.llm.base import Choice, Generation, Scored
+from veridical.types import Usage, plain
+
+FORMAT = 1
+"""Part of every key: replies that were kept in another form are not found any more."""
+
+Reply = TypeVar("Reply", Generation, Choice, Scored)
+
+
+def key_of(identity: str, call: str, request: Mapping[str, Any]) -> bytes:
+    """Return the SHA-256 of a whole request, 32 bytes.
+
+    Parameters
+    ----------
+    identity
+        What the replies of the model depend on besides the request.
+    call
+        ``generate``, ``choose`` or ``logprob``.
+    request
+        Every argument of the call, messages included.
+    """
+    whole = json.dumps([FORMAT, call, identity, plain(request)], sort_keys=True, default=repr)
+    return hashlib.sha256(whole.encode("ascii")).digest()
+
+
+def written(reply: Generation | Choice | Scored) -> str:
+    """Return a reply as a line of JSON. Time is left out: what comes from the cache takes none."""
+    values = reply.to_dict()
+    del values["seconds"]
+    return json.dumps(values)
+
+
+def read(kind: type[Reply], text: str) -> Reply | None:
+    """Read a reply back, as one that was not paid for; ``None`` if this is not what `written` wrote."""
+    try:
+        values = json.loads(text)
+        reply = _READERS[kind](values)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return reply if isinstance(reply, kind) else None
+
+
+_CACHED = Usage(cached_calls=1)
+
+
+def _generation(values: Any) -> Generation:
+    return Generation(_text(values["text"]), _CACHED, _text(values["finish_reason"]), 0.0)
+
+
+def _choice(values: Any) -> Choice:
+    mode = values["mode"]
+    if mode not in ("logprobs", "votes"):
+        raise ValueError(mode)
+    probabilities = {_text(label): float(value) for label, value in values["probabilities"].items()}
+    unseen = tuple(_text(label) for label in values["unseen"])
+    return Choice(probabilities, mode, _CACHED, 0.0, n_votes=int(values["n_votes"]), unseen=unseen)
+
+
+def _scored(values: Any) -> Scored:
+    return Scored(float(values["logprob"]), int(values["n_tokens"]), _CACHED, 0.0)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(type(value))
+    return value
+
+
+_READERS: Mapping[type, Callable[[Any], Generation | Choice | Scored]] = {
+    Generation: _generation,
+    Choice: _choice,
+    Scored: _scored,
+}
