@@ -23,7 +23,7 @@ from veridical.evidence.triples import (
 )
 
 TITLE = "Leo Harris"
-TEXT = "Leo Harris was an American lawyer. Dr. Harris was born in 1934. He walked 3.5 km a day. He died in Leeds."
+TEXT = "Leo Harris was an American lawyer. Dr. Harris was born in 1934. He ran 3.5 km a day. He died at York."
 SAID = [span.text for span in sentences(TEXT)]
 A_TRIPLE = [("Leo Harris", "born in", "1934")]
 
@@ -72,7 +72,7 @@ def test_the_form_may_vary(reply):
 
 
 def test_an_escaped_ampersand_is_no_semicolon():
-    assert parse("<Bell &amp; Sons; based in; Leeds>") == [("Bell & Sons", "based in", "Leeds")]
+    assert parse("<Bell &amp; Sons; based in; York>") == [("Bell & Sons", "based in", "York")]
 
 
 def test_a_triple_that_was_cut_off_is_dropped():
@@ -80,8 +80,8 @@ def test_a_triple_that_was_cut_off_is_dropped():
 
 
 def test_a_forgotten_bracket_costs_nothing_where_the_line_ends():
-    reply = "<Leo Harris; born in; 1934\n<Leo Harris; died in; Leeds>"
-    assert parse(reply) == [*A_TRIPLE, ("Leo Harris", "died in", "Leeds")]
+    reply = "<Leo Harris; born in; 1934\n<Leo Harris; died at; York>"
+    assert parse(reply) == [*A_TRIPLE, ("Leo Harris", "died at", "York")]
 
 
 def test_a_forgotten_bracket_within_a_line_says_nothing_for_sure():
@@ -102,6 +102,12 @@ def test_other_names_for_the_three_are_understood():
 def test_json_that_was_cut_off_gives_what_is_whole_of_it():
     reply = '{"triples": [{"head": "Leo Harris", "relation": "born in", "tail": "1934"}, {"head": "Leo", "rel'
     assert parse(reply) == A_TRIPLE
+
+
+def test_what_comes_first_says_how_a_reply_is_written():
+    row = {"head": "a", "relation": "b", "tail": "<c; d; e>"}
+    assert parse(json.dumps([row])) == [("a", "b", "<c; d; e>")]
+    assert parse("<f; holds; " + json.dumps(row | {"tail": "c"}) + ">")[0][:2] == ("f", "holds")
 
 
 def test_braces_and_quotes_within_json_are_text():
@@ -129,7 +135,8 @@ def test_a_piece_of_a_page_is_no_phrase():
 
 
 def test_nothing_that_a_store_could_not_take_comes_out():
-    assert parse('<a\ud800; b\x00; c\x1bd> {"head": "\\ud800"}') == [("a", "b", "c d")]
+    assert parse("<a\ud800; b\x00; c\x1bd>") == [("a", "b", "c d")]
+    assert parse('{"head": "a\\ud800", "relation": "b", "tail": "c\\u0000d"}') == [("a", "b", "c d")]
 
 
 @given(plain_piece, plain_piece, plain_piece)
@@ -141,7 +148,7 @@ def test_what_is_written_is_read_back(head, relation, tail):
 def test_no_reply_breaks_the_parser(text):
     for triple in parse(text):
         assert all(p and p == " ".join(p.split()) for p in triple)
-    assert parse(text + "\n<x; y; z>")[:1] or "{" in text
+    assert "{" in text or ("x", "y", "z") in parse(text + "\n<x; y; z>")
 
 
 @pytest.mark.parametrize(
@@ -175,7 +182,7 @@ def test_a_head_that_names_nothing_in_the_passage_becomes_the_title():
     assert repair_head("the subject", " Leo\nHarris ", TEXT) == TITLE
 
 
-@pytest.mark.parametrize("head", ["leo harris", "LEO  HARRIS", "american lawyer", "Leeds"])
+@pytest.mark.parametrize("head", ["leo harris", "LEO  HARRIS", "american lawyer", "York"])
 def test_a_head_that_is_there_stays(head):
     assert repair_head(head, TITLE, TEXT) == head
 
@@ -198,12 +205,12 @@ def test_sentences_are_not_cut_at_every_full_stop():
     said = [span.text for span in sentences("Dr. Smith was born in 1934. He died.")]
     assert said == ["Dr. Smith was born in 1934.", "He died."]
     assert locate("born in", "1934", said) == 0
-    assert locate("walked", "3.5 km", SAID) == 2
+    assert locate("ran", "3.5 km", SAID) == 2
 
 
 @pytest.mark.parametrize(
     ("relation", "tail", "place"),
-    [("occupation", "lawyer", 0), ("born in", "1934", 1), ("died in", "Leeds.", 3), ("DIED IN", "leeds", 3)],
+    [("occupation", "lawyer", 0), ("born in", "1934", 1), ("died at", "York.", 3), ("DIED AT", "york", 3)],
 )
 def test_a_triple_is_found_in_the_sentence_with_most_of_its_words(relation, tail, place):
     assert locate(relation, tail, SAID) == place
@@ -220,9 +227,9 @@ def test_of_equal_sentences_the_one_with_the_whole_tail_says_it():
 
 
 def test_of_equal_sentences_reading_goes_on_from_where_it_is():
-    said = ["He lived in Leeds.", "He worked.", "He lived in Leeds."]
-    assert locate("lived in", "Leeds", said) == 0
-    assert locate("lived in", "Leeds", said, start=1) == 2
+    said = ["He lived in York.", "He worked.", "He lived in York."]
+    assert locate("lived in", "York", said) == 0
+    assert locate("lived in", "York", said, start=1) == 2
 
 
 def test_a_sentence_before_the_start_is_found_if_it_says_more():
@@ -235,7 +242,7 @@ def test_where_there_is_no_sentence_none_is_found():
 
 
 def test_triples_get_the_place_of_their_sentence():
-    found = ground(TITLE, TEXT, [("He", "born in", "1934"), ("Leo Harris", "died in", "Leeds")])
+    found = ground(TITLE, TEXT, [("He", "born in", "1934"), ("Leo Harris", "died at", "York")])
     assert [triple.head for triple in found] == [TITLE, TITLE]
     assert [TEXT[triple.start : triple.end] for triple in found] == [SAID[1], SAID[3]]
 
@@ -251,17 +258,17 @@ def test_what_is_made_up_is_no_evidence():
 
 
 def test_a_head_the_passage_does_not_name_needs_a_tail_that_it_does():
-    found = ground(TITLE, TEXT, [("The attorney", "died in", "Leeds"), ("The attorney", "died in", "Paris")])
-    assert [(triple.head, triple.tail) for triple in found] == [(TITLE, "Leeds")]
+    found = ground(TITLE, TEXT, [("The attorney", "died at", "York"), ("The attorney", "died in", "Paris")])
+    assert [(triple.head, triple.tail) for triple in found] == [(TITLE, "York")]
 
 
 def test_repairs_do_not_make_two_of_one():
-    found = ground(TITLE, TEXT, [("He", "died in", "Leeds"), (TITLE, "died in", "Leeds")])
+    found = ground(TITLE, TEXT, [("He", "died at", "York"), (TITLE, "died at", "York")])
     assert len(found) == 1
 
 
 def test_only_what_was_shown_is_looked_in():
-    assert ground(TITLE, TEXT, [(TITLE, "died in", "Leeds")], shown=len(SAID[0])) == ()
+    assert ground(TITLE, TEXT, [(TITLE, "died at", "York")], shown=len(SAID[0])) == ()
     assert ground(TITLE, TEXT, [(TITLE, "is an", "American lawyer")], shown=len(SAID[0]))
 
 

@@ -107,10 +107,10 @@ def parse(text: str) -> list[Pieces]:
     """Read the triples of a reply.
 
     Every ``<...>`` is split at semicolons from the right, at most twice, so that a head may hold semicolons;
-    what has not three pieces is skipped. Objects with the keys head, relation and tail (JSON) are read
-    instead where there are any. Numbered lists, code fences, HTML escapes and full-width signs do no harm. A
-    bracket that is not closed counts if the next triple begins on another line; the last one counts
-    never, as it was cut where the model ran out of tokens.
+    what has not three pieces is skipped. Where a brace comes before any bracket, JSON objects with the keys
+    head, relation and tail are read instead. Numbered lists, code fences, HTML escapes and full-width signs
+    do no harm. A bracket that is not closed counts if the next triple begins on another line; the last one
+    never does, as it was cut where the model ran out of tokens.
 
     Parameters
     ----------
@@ -129,8 +129,11 @@ def parse(text: str) -> list[Pieces]:
     [('Leo Harris; deal', 'A', 'B')]
     """
     text = text[:_MAX_CHARS]
-    found = _distinct(_from_json(text))
-    return found or _distinct(_bracketed(_plain(text)))
+    plain = _plain(text)
+    readings = [_distinct(_bracketed(plain)), _distinct(_from_json(text))]
+    if "{" in plain.partition("<")[0]:
+        readings.reverse()
+    return readings[0] or readings[1]
 
 
 def repair_head(head: str, title: str, text: str) -> str:

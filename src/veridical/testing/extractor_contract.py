@@ -48,7 +48,7 @@ class ExtractorContract:
 
     def test_triples_are_whole_and_point_to_sentences_of_their_passage(self, extractor: Extractor) -> None:
         found = extractor.extract(PASSAGES)
-        _check(PASSAGES, found)
+        check(PASSAGES, found)
         if self.finds_something:
             _require(any(extraction.triples for extraction in found), f"they say something: {found}")
 
@@ -84,17 +84,18 @@ class ExtractorContract:
             ("", "Bergen"),
             (title, f"{text}\n\n- {text}\n| a | b |\n# {title}"),
         ]
-        _check(passages, extractor.extract(passages))
+        check(passages, extractor.extract(passages))
 
     def test_very_long_texts_do_not_break_it(self, extractor: Extractor) -> None:
         passages = [("The line", LONG), ("Words", "word " * 20_000), (LONG, PASSAGES[0][1])]
-        _check(passages, extractor.extract(passages))
+        check(passages, extractor.extract(passages))
 
     def test_hostile_texts_are_only_text(self, extractor: Extractor) -> None:
-        _check(HOSTILE, extractor.extract(HOSTILE))
+        check(HOSTILE, extractor.extract(HOSTILE))
 
 
-def _check(passages: Sequence[tuple[str, str]], found: Sequence[Extraction]) -> None:
+def check(passages: Sequence[tuple[str, str]], found: Sequence[Extraction]) -> None:
+    """Fail if an extraction is no valid one of its passage."""
     _require(len(found) == len(passages), f"{len(passages)} passages gave {len(found)} extractions")
     for (_, text), extraction in zip(passages, found, strict=True):
         _require(len(extraction.triples) <= MAX_TRIPLES, f"{len(extraction.triples)} triples")
@@ -121,4 +122,4 @@ def _require(condition: bool, message: str) -> None:
         raise AssertionError(message)
 
 
-__all__ = ["HOSTILE", "LONG", "PASSAGES", "ExtractorContract"]
+__all__ = ["HOSTILE", "LONG", "PASSAGES", "ExtractorContract", "check"]
