@@ -29,6 +29,9 @@ _BUILT_IN: dict[str, dict[str, str]] = {
     "selectors": {
         "embedded": "veridical.evidence.selectors:EmbeddedSelector",
     },
+    "extractors": {
+        "llm": "veridical.evidence.extract_llm:LLMExtractor",
+    },
     "solvers": {
         "reference": "veridical.trust.solvers.reference:Reference",
         "projected_gradient": "veridical.trust.solvers.projected_gradient:ProjectedGradient",

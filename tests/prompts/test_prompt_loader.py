@@ -13,7 +13,8 @@ def test_every_style_has_its_three_prompts():
     answering = {f"{s}_{part}" for s in styles for part in ("system", "user", "document")}
     board = {f"board_{part}" for part in ("system", "user", "candidate")}
     asking = {f"{kind}_{part}" for kind in ("reading", "nli", "chains") for part in ("system", "user")}
-    assert set(prompts.names()) == answering | board | asking
+    triples = {f"triples_{part}" for part in ("system", "user", "lines", "json")}
+    assert set(prompts.names()) == answering | board | asking | triples
 
 
 @pytest.mark.parametrize("name", prompts.names())
