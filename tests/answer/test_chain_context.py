@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from chained import OFFSET, passage_of, trace_of, triple_of
 from hypothesis import given
 from hypothesis import strategies as st
+from made_chains import OFFSET, passage_of, trace_of, triple_of
 
 from veridical.answer.chain_context import (
     passage_votes,

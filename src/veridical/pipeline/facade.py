@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from veridical.corpus.readers.base import clean_line
@@ -13,7 +11,6 @@ from veridical.errors import InputError
 from veridical.feedback import record
 from veridical.index import bm25
 from veridical.llm.base import LLM
-from veridical.methods.base import Method
 from veridical.pipeline import (
     asking,
     backup,
@@ -28,12 +25,13 @@ from veridical.pipeline import (
     relating,
     reranking,
 )
+from veridical.pipeline.asked import Generator, Means, Question
 from veridical.pipeline.models import Models
+from veridical.pipeline.opened import Opened
 from veridical.pipeline.progress import Progress, Stages
-from veridical.pipeline.retrieval import Retriever, check_retriever
-from veridical.reading.base import Reader
+from veridical.pipeline.retrieval import check_retriever
 from veridical.settings import Settings
-from veridical.stores import Store, derived, documents, values
+from veridical.stores import documents, values
 from veridical.stores.engine import DATABASE
 from veridical.types import (
     Answer,
@@ -46,16 +44,8 @@ from veridical.types import (
     RelationView,
 )
 
-DEFAULTS = {
-    "method": "veridical",
-    "retriever": "hybrid",
-    "nli": "features",
-    "reader": "embedded",
-    "made_questions": str(building.DEFAULT_MADE),
-}
 
-
-class Veridical:
+class Veridical(Opened):
     """A knowledge base: documents, what they say of each other, feedback, and answers with their evidence.
 
     Parameters
@@ -88,60 +78,12 @@ class Veridical:
         announce: Callable[[str], None] | None = None,
         llm: LLM | None = None,
     ) -> None:
-        self.path = Path(path)
-        self.models = Models(settings or Settings.from_env(), announce)
-        self._progress = progress
-        self._llm = llm
-        self._readers: dict[str, Reader] = {}
-        self._store: Store | None = None
+        super().__init__(Path(path), Models(settings or Settings.from_env(), announce), progress, llm)
 
     @classmethod
     def open(cls, path: str | Path = ".veridical", **options: Any) -> Veridical:
         """Open a knowledge base, or start one; takes the parameters of the class."""
         return cls(path, **options)
-
-    def __enter__(self) -> Veridical:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the database."""
-        if self._store is not None:
-            self._store.close()
-            self._store = None
-            self.__dict__.pop("_retriever", None)
-
-    @property
-    def store(self) -> Store:
-        """The store behind it.
-
-        Raises
-        ------
-        StoreError
-            There is no knowledge base yet, or it cannot be opened.
-        """
-        return self._open(create=False)
-
-    def _open(self, *, create: bool) -> Store:
-        if self._store is None:
-            self._store = Store(self.path, create=create)
-        return self._store
-
-    @cached_property
-    def _retriever(self) -> Retriever:
-        return Retriever(self.store, self.models.encoder)
-
-    def setting(self, name: str) -> str:
-        """A setting of this knowledge base: ``method``, ``retriever`` or ``nli``."""
-        with self.store.read() as connection:
-            return values.setting(connection, name, DEFAULTS[name])
-
-    def _method(self, name: str | None) -> Method:
-        return beliefs.method_named(name or self.setting("method"))
 
     # --- documents ---
 
@@ -216,11 +158,6 @@ class Veridical:
             building.drop_gone_vectors(self.store)
             self._refresh_beliefs()
         return found
-
-    def _refresh_beliefs(self) -> None:
-        with self.store.write() as connection:
-            name = values.setting(connection, "method", DEFAULTS["method"])
-            beliefs.refresh(connection, beliefs.method_named(name))
 
     # --- relations and trust ---
 
@@ -305,18 +242,6 @@ class Veridical:
         """
         return relating.conflicts(self.store, self._believing(method), top=top, source=source)
 
-    def _believing(self, name: str | None) -> Method:
-        """The method, with its beliefs on record if the knowledge base is built."""
-        method = self._method(name)
-        with self.store.read() as connection:
-            missing = values.state(connection, "built") and (
-                method.name not in derived.methods_with_trust(connection)
-            )
-        if missing:
-            with self.store.write() as connection:
-                beliefs.update(connection, method)
-        return method
-
     # --- feedback ---
 
     def feedback(
@@ -377,7 +302,7 @@ class Veridical:
         use_trust: bool = True,
         retriever: str | None = None,
         as_of: str | None = None,
-        generator: asking.Generator = "auto",
+        generator: Generator = "auto",
         read: bool = True,
         n_read: int = boarding.N_READ,
         always_answer: bool = False,
@@ -408,7 +333,7 @@ class Veridical:
             Give the likeliest answer even where the evidence is thin or tied, and the nearest sentence where
             no passage answers. Language models are not held back either way.
         """
-        asked = asking.Question(
+        asked = Question(
             question,
             top_k=top_k,
             trust_weight=trust_weight,
@@ -420,20 +345,13 @@ class Veridical:
         )
         chosen = self._believing(method)
         reads = read and chosen.name != "trustprop"  # whose prompt and answers are the paper's
-        means = asking.Means.of(
+        means = Means.of(
             generator,
             own=self._llm,
             models=self.models,
             reader=self._reader if reads else None,
         )
         return asking.ask(self.store, self._retriever, chosen, asked, means)
-
-    def _reader(self, name: str | None = None) -> Reader:
-        """The reader of this name, or else that which this knowledge base is set to, loaded once."""
-        name = name or self.setting("reader")
-        if name not in self._readers:
-            self._readers[name] = self.models.reader(name)
-        return self._readers[name]
 
     def rerank(
         self,

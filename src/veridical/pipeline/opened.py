@@ -1,0 +1,104 @@
+"""What an open knowledge base holds on to: its store, its models, and what is loaded once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from veridical.llm.base import LLM
+from veridical.methods.base import Method
+from veridical.pipeline import beliefs, building
+from veridical.pipeline.models import Models
+from veridical.pipeline.progress import Progress
+from veridical.pipeline.retrieval import Retriever
+from veridical.reading.base import Reader
+from veridical.stores import Store, derived, values
+
+DEFAULTS = {
+    "method": "veridical",
+    "retriever": "hybrid",
+    "nli": "features",
+    "reader": "embedded",
+    "made_questions": str(building.DEFAULT_MADE),
+}
+
+
+class Opened:
+    """A knowledge base that is open, or will be when it is first used; see `Veridical`."""
+
+    def __init__(self, path: Path, models: Models, progress: Progress | None, llm: LLM | None) -> None:
+        self.path = path
+        self.models = models
+        self._progress = progress
+        self._llm = llm
+        self._readers: dict[str, Reader] = {}
+        self._store: Store | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+            self.__dict__.pop("_retriever", None)
+
+    @property
+    def store(self) -> Store:
+        """The store behind it.
+
+        Raises
+        ------
+        StoreError
+            There is no knowledge base yet, or it cannot be opened.
+        """
+        return self._open(create=False)
+
+    def _open(self, *, create: bool) -> Store:
+        if self._store is None:
+            self._store = Store(self.path, create=create)
+        return self._store
+
+    @cached_property
+    def _retriever(self) -> Retriever:
+        return Retriever(self.store, self.models.encoder)
+
+    def setting(self, name: str) -> str:
+        """A setting of this knowledge base: ``method``, ``retriever`` or ``nli``."""
+        with self.store.read() as connection:
+            return values.setting(connection, name, DEFAULTS[name])
+
+    def _method(self, name: str | None) -> Method:
+        return beliefs.method_named(name or self.setting("method"))
+
+    def _believing(self, name: str | None) -> Method:
+        """The method, with its beliefs on record if the knowledge base is built."""
+        method = self._method(name)
+        with self.store.read() as connection:
+            missing = values.state(connection, "built") and (
+                method.name not in derived.methods_with_trust(connection)
+            )
+        if missing:
+            with self.store.write() as connection:
+                beliefs.update(connection, method)
+        return method
+
+    def _refresh_beliefs(self) -> None:
+        with self.store.write() as connection:
+            name = values.setting(connection, "method", DEFAULTS["method"])
+            beliefs.refresh(connection, beliefs.method_named(name))
+
+    def _reader(self, name: str | None = None) -> Reader:
+        """The reader of this name, or else that which this knowledge base is set to, loaded once."""
+        name = name or self.setting("reader")
+        if name not in self._readers:
+            self._readers[name] = self.models.reader(name)
+        return self._readers[name]
