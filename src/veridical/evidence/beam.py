@@ -33,8 +33,7 @@ class ChainSettings:
     max_hops
         Most choices of a chain (L), at least 1.
     floor
-        A choice of no more probability is dropped; at least 0 and below ``1 / (top_k + 1)``, so that the most
-        probable choice always stays.
+        A choice of no more probability is dropped, unless it is the most probable one; in [0, 1).
     n_chains
         Most chains in the trace, at least 1.
     length_normalised
@@ -62,16 +61,14 @@ class ChainSettings:
                 f"relevance_weight is {self.relevance_weight}.", "Pass a number from 0 to 1, such as 0.4."
             )
         most = len(LABELS) - 1
-        if not 1 <= self.top_k <= most:
-            raise InputError(f"top_k is {self.top_k}.", f"Pass 1 to {most}, as each triple has a letter.")
-        for name in ("n_branches", "n_beams", "max_hops", "n_chains"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}.", "Pass 1 or more.")
-        if not 0.0 <= self.floor < 1.0 / (self.top_k + 1):
-            raise InputError(
-                f"floor is {self.floor}.",
-                f"Pass 0 or more, and less than 1 / (top_k + 1) = {1.0 / (self.top_k + 1):.4f}.",
-            )
+        for name in ("top_k", "n_branches", "n_beams", "max_hops", "n_chains"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise InputError(f"{name} is {value}.", "Pass a whole number, 1 or more.")
+        if self.top_k > most:
+            raise InputError(f"top_k is {self.top_k}.", f"Pass {most} or less, as each triple has a letter.")
+        if not 0.0 <= self.floor < 1.0:
+            raise InputError(f"floor is {self.floor}.", "Pass 0 or more and less than 1, such as 0.0001.")
 
     @property
     def most_prompts(self) -> int:
@@ -133,21 +130,22 @@ def expand(beams: Sequence[Beam], choices: Sequence[Choices | None], settings: C
         if beam.finished or choice is None:
             grown.append(beam)
             continue
-        likely = np.argsort(-choice.probabilities, kind="stable")[: settings.n_branches]
-        for label in likely.tolist():
+        likely = np.argsort(-choice.probabilities, kind="stable")[: settings.n_branches].tolist()
+        for label in likely:
             probability = float(choice.probabilities[label])
-            if probability > settings.floor:
-                stops = label == 0
-                added = () if stops else (int(choice.places[label - 1]),)
-                grown.append(
-                    Beam(
-                        beam.triples + added,
-                        beam.confidence * probability,
-                        stops,
-                        beam.n_choices + (len(choice.places) > 0),
-                    )
-                )
+            if probability > settings.floor or label == likely[0]:
+                grown.append(_continued(beam, choice, label, probability))
     return sorted(grown, key=lambda beam: -beam.confidence)[: settings.n_beams]
+
+
+def _continued(beam: Beam, choice: Choices, label: int, probability: float) -> Beam:
+    """Return a chain with one choice more; where nothing was offered, there was none to make."""
+    return Beam(
+        beam.triples if label == 0 else (*beam.triples, choice.places[label - 1]),
+        beam.confidence * probability,
+        label == 0,
+        beam.n_choices + (len(choice.places) > 0),
+    )
 
 
 def ranked(beams: Sequence[Beam], settings: ChainSettings) -> list[Beam]:

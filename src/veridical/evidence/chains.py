@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 import numpy as np
@@ -18,7 +18,7 @@ from veridical.types import Chain, ChainOption, ChainStep, CredibilitySource, Ho
 
 __all__ = ["ChainSettings", "search"]
 
-_SURE: FloatArray = np.ones(1)
+_ONLY_TO_STOP: FloatArray = np.ones(1)
 
 
 def search(
@@ -47,7 +47,7 @@ def search(
     encode
         Turns texts into vectors of the same d; called once a hop, for the queries.
     selector
-        Weighs the choices; asked once a hop, with every different prompt once.
+        Weighs the choices; called once a hop, with all the hop's steps. No step comes twice.
     settings
         Widths and limits of the search.
     extractor, credibility, context
@@ -91,16 +91,14 @@ def search(
     )
 
 
-@dataclass(slots=True)
-class _Asked:
-    """What is known of one unfinished chain at one hop, before it is continued."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Open:
+    """An unfinished chain at one hop, and what is offered to it."""
 
     beam: Beam
     offer: Offer
     relevance: FloatArray
     step: Step
-    first: bool = True
-    probabilities: FloatArray = field(default_factory=lambda: _SURE)
 
 
 class _Search:
@@ -117,12 +115,13 @@ class _Search:
     ) -> None:
         rows = _rows(vectors, len(triples))
         places = _claims(triples)
+        if len({triple.id for triple in triples}) < len(triples):
+            raise InputError("Two triples have the same id.", "Number them, so that a trace can name each.")
         self.question, self.encode, self.selector, self.settings = question, encode, selector, settings
         self.pool = [triples[place] for place in places]
         self.rows = rows[places]
         self.credibility = np.array([_credibility(triple) for triple in self.pool], dtype=np.float64)
         self.texts = [written(triple.head, triple.relation, triple.tail) for triple in self.pool]
-        self.alone: FloatArray | None = None  # the question's own vector, known after the first hop
         self.n_prompts = 0
 
     def ids(self, places: Sequence[int]) -> tuple[int, ...]:
@@ -138,76 +137,81 @@ class _Search:
 
     def hop(self, number: int, beams: Sequence[Beam]) -> tuple[list[Beam], Hop]:
         """Continue each unfinished chain, and tell how."""
-        asked = self._offers(number, [beam for beam in beams if not beam.finished])
-        self._ask(asked)
-        by_chain = iter([Choices(each.offer.places.tolist(), each.probabilities) for each in asked])
-        choices = [None if beam.finished else next(by_chain) for beam in beams]
-        after = expand(beams, choices, self.settings)
+        unfinished = self._offers(number, [beam for beam in beams if not beam.finished])
+        weighed = self._ask([each.step for each in unfinished])
+        made = iter(
+            Choices(each.offer.places.tolist(), probabilities)
+            for each, probabilities in zip(unfinished, weighed, strict=True)
+        )
+        after = expand(beams, [None if beam.finished else next(made) for beam in beams], self.settings)
         kept = {(beam.triples, beam.finished) for beam in after}
-        steps = tuple(self._told(each, kept) for each in asked)
+        steps = tuple(
+            self._told(each, probabilities, kept)
+            for each, probabilities in zip(unfinished, weighed, strict=True)
+        )
         return after, Hop(number, steps, sum(beam.finished for beam in beams))
 
-    def _offers(self, number: int, beams: Sequence[Beam]) -> list[_Asked]:
+    def _offers(self, number: int, beams: Sequence[Beam]) -> list[_Open]:
         chains = [tuple(self.texts[place] for place in beam.triples) for beam in beams]
         if not self.pool:
-            nothing = offer([], [])
-            return [
-                _Asked(beam, nothing, np.empty(0), Step(self.question, number, chain, ()))
-                for beam, chain in zip(beams, chains, strict=True)
-            ]
+            steps = [Step(self.question, number, chain, ()) for chain in chains]
+            pairs = zip(beams, steps, strict=True)
+            return [_Open(beam, offer([], []), np.empty(0), step) for beam, step in pairs]
         queries = _rows(self.encode([query_text(self.question, chain) for chain in chains]), len(chains))
-        if self.alone is None:
-            self.alone = queries[0]
+        if queries.shape[1] != self.rows.shape[1]:
+            raise InputError(
+                f"Triples have vectors of {self.rows.shape[1]} numbers, the query has {queries.shape[1]}.",
+                "Encode both with the same encoder.",
+            )
         # Rounded, so that equal triples tie however the product is carried out.
         cosines = np.round(queries @ self.rows.T, 12)
-        asked = []
+        found = []
         for beam, chain, query, relevance in zip(beams, chains, queries, cosines, strict=True):
-            found = offer(
+            offered = offer(
                 relevance,
                 self.credibility,
                 beam.triples,
                 relevance_weight=self.settings.relevance_weight,
                 top_k=self.settings.top_k,
             )
-            own = StepVectors(self.alone, query, self.rows[list(beam.triples)], self.rows[found.places])
-            options = tuple(self.texts[place] for place in found.places)
-            asked.append(_Asked(beam, found, relevance, Step(self.question, number, chain, options, own)))
-        return asked
+            own = StepVectors(query, self.rows[list(beam.triples)], self.rows[offered.places])
+            options = tuple(self.texts[place] for place in offered.places)
+            found.append(_Open(beam, offered, relevance, Step(self.question, number, chain, options, own)))
+        return found
 
-    def _ask(self, asked: Sequence[_Asked]) -> None:
-        """Put each different prompt to the selector, all at once; where nothing is left, only to stop is."""
-        prompts: dict[Step, list[_Asked]] = {}
-        for each in asked:
-            each.first = bool(each.step.options) and each.step not in prompts
-            if each.step.options:
-                prompts.setdefault(each.step, []).append(each)
-        if not prompts:
-            return
-        answers = self.selector.select(list(prompts))
-        self.n_prompts += len(prompts)
-        if len(answers) != len(prompts):
+    def _ask(self, steps: Sequence[Step]) -> list[FloatArray]:
+        """Put the steps to the selector, all at once; where no triple is left, to stop is certain.
+
+        No two of them are the same: chains of a hop differ, and so do the texts of the pool.
+        """
+        asked = [step for step in steps if step.options]
+        answers = self.selector.select(asked) if asked else []
+        self.n_prompts += len(asked)
+        if len(answers) != len(asked):
             raise InputError(
-                f"The selector {self.selector.name!r} answered {len(answers)} of {len(prompts)} steps.",
+                f"The selector {self.selector.name!r} answered {len(answers)} of {len(asked)} steps.",
                 "It has to return one array for each step.",
             )
-        for (step, same), answer in zip(prompts.items(), answers, strict=True):
-            probabilities = _probabilities(answer, step, self.selector.name)
-            for each in same:
-                each.probabilities = probabilities
-
-    def _told(self, each: _Asked, kept: set[tuple[tuple[int, ...], bool]]) -> ChainStep:
-        chain = each.beam.triples
-        chances = each.probabilities.tolist()
-        stop = ChainOption(LABELS[0], None, chances[0], kept=(chain, True) in kept)
-        options = [
-            self._option(each, place, label, chance, ((*chain, place), False) in kept)
-            for place, label, chance in zip(each.offer.places.tolist(), LABELS[1:], chances[1:], strict=False)
+        left = iter(answers)
+        return [
+            _probabilities(next(left), step, self.selector.name) if step.options else _ONLY_TO_STOP
+            for step in steps
         ]
-        out = [self._option(each, place, "", 0.0, False) for place in each.offer.kept_out.tolist()]
-        confidence = each.beam.confidence
-        return ChainStep(self.ids(chain), confidence, (stop, *options), tuple(out), each.first)
 
-    def _option(self, each: _Asked, place: int, label: str, chance: float, kept: bool) -> ChainOption:
+    def _told(
+        self, each: _Open, probabilities: FloatArray, kept: set[tuple[tuple[int, ...], bool]]
+    ) -> ChainStep:
+        chain, chances = each.beam.triples, probabilities.tolist()
+        options = [ChainOption(LABELS[0], None, chances[0], kept=(chain, True) in kept)]
+        for label, place in enumerate(each.offer.places.tolist(), start=1):
+            stays = ((*chain, place), False) in kept
+            options.append(self._option(each, place, LABELS[label], chances[label], stays))
+        out = [self._option(each, place, "", 0.0, False) for place in each.offer.kept_out.tolist()]
+        return ChainStep(
+            self.ids(chain), each.beam.confidence, tuple(options), tuple(out), asked=bool(each.step.options)
+        )
+
+    def _option(self, each: _Open, place: int, label: str, chance: float, kept: bool) -> ChainOption:
         return ChainOption(
             label,
             self.pool[place].id,

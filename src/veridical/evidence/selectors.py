@@ -22,15 +22,12 @@ class StepVectors:
 
     Attributes
     ----------
-    question
-        Shape (d,): of the question alone.
     query
         Shape (d,): of the chain so far and the question, as one text.
     chain, options
         Shapes (len(chain), d) and (len(options), d).
     """
 
-    question: FloatArray
     query: FloatArray
     chain: FloatArray
     options: FloatArray
@@ -94,14 +91,27 @@ class Selector(Protocol):
 
 
 class EmbeddedSelector:
-    """A softmax over how well the chain that each choice leads to fits the question; needs no LLM.
+    r"""A softmax over how well the chain that each choice leads to fits the question; needs no LLM.
+
+    With h the vector of *chain so far and question* as one text (what the search compares triples with), and
+    s the sum of the vectors of the n triples of the chain so far, the choice k has the logit
+
+    .. math:: (n + 1) \cos(h, s + v_k) / \mathrm{temperature}
+
+    where :math:`v_k` is the vector of the triple, and 0 for the choice to stop (which fits with 0 where the
+    chain is empty). So a triple is chosen for what it adds to the chain, both to the question and to what the
+    chain has come to, and a chain stops when hardly anything adds to it. This is arithmetic on vectors that
+    are there; no chain is encoded with each of its options. The factor n + 1 makes up for a sum of n triples
+    being moved by one more about 1 / (n + 1) as far.
 
     Parameters
     ----------
     encode
         Turns texts into unit vectors, for steps that come without.
     temperature
-        Above 0.
+        Above 0. Cosines of sentence encoders differ by some hundredths to a tenth among the triples that fit
+        best, so that 0.05 spreads a choice over about as many options as a beam branches to. It is not fitted
+        to anything.
     """
 
     name = "embedded"
@@ -115,7 +125,7 @@ class EmbeddedSelector:
     def select(self, steps: Sequence[Step]) -> list[FloatArray]:
         """Weigh the options of each step; see `Selector.select`."""
         found = self._vectors(steps)
-        return [softmax(_fits(vectors) / self.temperature) for vectors in found]
+        return [softmax(_logits(vectors) / self.temperature) for vectors in found]
 
     def _vectors(self, steps: Sequence[Step]) -> list[StepVectors]:
         """Return the vectors of all steps; whatever has to be encoded is encoded once, in one call."""
@@ -128,9 +138,8 @@ class EmbeddedSelector:
             if step.vectors is not None:
                 found.append(step.vectors)
                 continue
-            own = rows[[place[text] for text in _texts(step)]]
-            n_chain = len(step.chain)
-            found.append(StepVectors(own[0], own[1], own[2 : 2 + n_chain], own[2 + n_chain :]))
+            own, n_chain = rows[[place[text] for text in _texts(step)]], len(step.chain)
+            found.append(StepVectors(own[0], own[1 : 1 + n_chain], own[1 + n_chain :]))
         return found
 
 
@@ -147,12 +156,13 @@ def softmax(logits: FloatArray) -> FloatArray:
 
 
 def _texts(step: Step) -> list[str]:
-    return [step.question, query_text(step.question, step.chain), *step.chain, *step.options]
+    return [query_text(step.question, step.chain), *step.chain, *step.options]
 
 
-def _fits(vectors: StepVectors) -> FloatArray:
-    """Cosine of the question and the sum of each resulting chain; the first is the chain as it is."""
-    so_far = vectors.chain.sum(axis=0) if len(vectors.chain) else np.zeros_like(vectors.question)
+def _logits(vectors: StepVectors) -> FloatArray:
+    """Fit of each resulting chain, at temperature 1; the first is the chain as it is."""
+    so_far = vectors.chain.sum(axis=0) if len(vectors.chain) else np.zeros_like(vectors.query)
     ends = so_far + np.vstack([np.zeros_like(so_far), vectors.options])
-    result: FloatArray = (ends @ vectors.question) / np.maximum(np.linalg.norm(ends, axis=1), 1e-12)
+    fits = (ends @ vectors.query) / np.maximum(np.linalg.norm(ends, axis=1), 1e-12)
+    result: FloatArray = fits * (1 + len(vectors.chain))
     return result
