@@ -155,7 +155,9 @@ class BoundedClient:
         try:
             for chunk in response.iter_bytes():
                 body += chunk
-                if len(body) > MAX_ERROR_BODY or time.monotonic() > self._ends:
+                if time.monotonic() > self._ends:
+                    raise LateError
+                if len(body) > MAX_ERROR_BODY:
                     break
         except _transport_errors():  # the status is known, and says more than a torn body
             pass

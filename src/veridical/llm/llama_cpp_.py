@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from veridical.errors import EmptyReplyError, InputError, LLMError
+from veridical.errors import EmptyReplyError, InputError, LLMError, VeridicalError
 from veridical.llm.base import FLOOR, Choice, Generation, Message, Scored, check_request
 from veridical.llm.labels import check_choice, check_continuation, masses, read_top, shares
-from veridical.llm.llama_cpp_server import LlamaServer, RefusedError, check
+from veridical.llm.llama_cpp_server import LlamaServer, RefusedError, check, model_file
 from veridical.llm.voting import vote
 from veridical.types import Usage
 
@@ -53,6 +53,9 @@ class LlamaCppLLM:
         If a limit is out of range.
     """
 
+    n_concurrent = 1
+    """Calls that make sense at once; the others wait for it."""
+
     def __init__(
         self,
         gguf_path: str | Path | Callable[[], Path],
@@ -83,6 +86,15 @@ class LlamaCppLLM:
     def name(self) -> str:
         """The name given, or the file's."""
         return self._name
+
+    @property
+    def identity(self) -> str:
+        """What its replies depend on besides the request: the name, and size and date of the file."""
+        try:
+            found = model_file(self._where).stat()
+        except (OSError, VeridicalError):  # the first call will say what is wrong
+            return self._name
+        return f"{self._name} {found.st_size} {found.st_mtime_ns}"
 
     def generate(
         self,

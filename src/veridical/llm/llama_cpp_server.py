@@ -49,8 +49,7 @@ class LlamaServer:
             import xllamacpp
         except ImportError as error:
             raise MissingExtraError("local", "The embedded language model") from error
-        path = where() if callable(where) else where
-        path = path / "model.gguf" if path.is_dir() else path
+        path = model_file(where)
         if not path.is_file():
             raise ModelError(
                 f"There is no model file at {path}.",
@@ -134,6 +133,12 @@ class LlamaServer:
             raise RefusedError(f"llama.cpp answers to {route} with something else")
         check(body.get("error"))
         return body
+
+
+def model_file(where: Path | Callable[[], Path]) -> Path:
+    """Return the model file that a path, a folder with a ``model.gguf``, or a callable stands for."""
+    path = where() if callable(where) else where
+    return path / "model.gguf" if path.is_dir() else path
 
 
 def check(problem: object) -> None:

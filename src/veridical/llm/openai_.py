@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
-from veridical.errors import EmptyReplyError, InputError, LLMError
+from veridical.errors import InputError, LLMError, UnreachableError
 from veridical.llm.base import Choice, Generation, Message, Scored, check_request
 from veridical.llm.dialect import Dialect
 from veridical.llm.labels import check_choice, check_continuation, masses, shares
@@ -107,6 +107,11 @@ class OpenAILLM:
     def name(self) -> str:
         """The model's name on its server."""
         return self._model
+
+    @property
+    def identity(self) -> str:
+        """What its replies depend on besides the request: the address and the model."""
+        return f"{self._shown_url} {self._model}"
 
     def generate(
         self,
@@ -210,8 +215,7 @@ class OpenAILLM:
 
     def _error(self, failure: TryError, n_sent: int, seconds: float, stop: str) -> LLMError:
         tries = "1 try" if n_sent == 1 else f"{n_sent} tries"
-        kind = EmptyReplyError if failure.empty else LLMError
-        return kind(
+        return failure.kind(
             self._scrub(
                 f"The language model {self._model!r} at {self._shown_url} gave no answer after {tries} "
                 f"in {seconds:.1f} s: {failure.what}{stop}."
@@ -256,12 +260,13 @@ class OpenAILLM:
             self._put_back(client)
             raise status_failure(error.status, error.headers, error.body, self._key) from None
         except bounded.LateError:
-            raise TryError(f"no complete reply within {limit:g} s", _SLOW, retry=True) from None
+            what = f"no complete reply within {limit:g} s"
+            raise TryError(what, _SLOW, retry=True, kind=UnreachableError) from None
         except bounded.TooLargeError:
             raise TryError("the reply is larger than 16 MiB", MALFORMED, retry=False) from None
         except bounded.LostError as error:
             what = "the connection was lost" if error.made else "no connection"
-            raise TryError(f"{what} ({error})", _DOWN, retry=True) from None
+            raise TryError(f"{what} ({error})", _DOWN, retry=True, kind=UnreachableError) from None
         except bounded.RequestError as error:
             raise TryError(f"the request failed ({error})", MALFORMED, retry=False) from None
         self._put_back(client)

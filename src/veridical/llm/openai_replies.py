@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from veridical.errors import EmptyReplyError, LLMError, UnreachableError
 from veridical.llm.dialect import refused
 from veridical.llm.labels import read_top
 from veridical.llm.retry import retry_after_s
@@ -32,7 +33,7 @@ _AGAIN = "The trouble is the server's: try again later."
 class TryError(Exception):
     """One try that failed: what happened, what the reader can do, and whether trying again can help.
 
-    ``refused`` is the parameter that the server does not take; ``empty`` says that it answered with nothing.
+    ``refused`` is the parameter that the server does not take, ``kind`` the error if nothing helps.
     """
 
     def __init__(
@@ -43,11 +44,11 @@ class TryError(Exception):
         retry: bool,
         wait_s: float | None = None,
         refused: str = "",
-        empty: bool = False,
+        kind: type[LLMError] = LLMError,
     ) -> None:
         super().__init__(what)
         self.what, self.hint, self.retry, self.wait_s = what, hint, retry, wait_s
-        self.refused, self.empty = refused, empty
+        self.refused, self.kind = refused, kind
 
 
 def status_failure(status: int, headers: Mapping[str, str], raw: bytes, key: str) -> TryError:
@@ -73,6 +74,7 @@ def status_failure(status: int, headers: Mapping[str, str], raw: bytes, key: str
         retry=retry,
         wait_s=retry_after_s(headers),
         refused=refused(status, parameter, said),
+        kind=UnreachableError if status in {401, 403} else LLMError,
     )
 
 
@@ -95,7 +97,7 @@ def read_text(raw: bytes, key: str) -> tuple[str, str, Usage]:
         cut = finish_reason == "length"
         hint = "It used up its tokens before it answered: raise max_tokens." if cut else _AGAIN
         what = f"the reply is empty (finish reason: {_short(finish_reason, key)})"
-        raise TryError(what, hint, retry=not cut, empty=True)
+        raise TryError(what, hint, retry=not cut, kind=EmptyReplyError)
     return content.strip(), finish_reason, usage
 
 
