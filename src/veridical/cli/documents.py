@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from veridical.cli.options import KB_DEFAULT, REFERENCE, Json, Kb, Method
-from veridical.cli.output import Bars, announce, err, out, print_json
+from veridical.cli.output import Bars, announce, counted, err, out, print_json
 from veridical.types import BuildReport, IngestReport
 
 if TYPE_CHECKING:
@@ -123,21 +123,21 @@ def _print_build(report: BuildReport) -> None:
     if report.estimate_only:
         seconds = sum(report.seconds.values())
         out.print(
-            f"A build would embed {report.n_embedded} of {report.n_passages} passages, judge about "
-            f"{report.n_pairs_judged} passage pairs and read at most {report.n_read} passages for "
-            f"{report.n_questions} logged questions and those that documents put to one another: about "
-            f"{_duration(seconds)} on this machine."
+            f"A build would embed {report.n_embedded:,} of {counted(report.n_passages, 'passage')}, judge "
+            f"about {counted(report.n_pairs_judged, 'passage pair')} and read at most "
+            f"{counted(report.n_read, 'passage')} for {counted(report.n_questions, 'logged question')} and "
+            f"those that documents put to one another: about {_duration(seconds)} on this machine."
         )
     else:
         out.print(
-            f"{report.n_documents} documents from {report.n_sources} sources, {report.n_passages} passages "
-            f"({report.n_embedded} newly embedded), {report.n_pairs} passage pairs "
-            f"({report.n_pairs_judged} newly judged)."
+            f"{counted(report.n_documents, 'document')} from {counted(report.n_sources, 'source')}, "
+            f"{counted(report.n_passages, 'passage')} ({report.n_embedded:,} newly embedded), "
+            f"{counted(report.n_pairs, 'passage pair')} ({report.n_pairs_judged:,} newly judged)."
         )
         out.print(
-            f"{report.n_questions} questions in the log, {report.n_made} that documents put to their "
-            f"neighbours ({report.n_read} passages newly read): {report.n_question_pairs} passage pairs "
-            "agree or clash by what they answer."
+            f"{counted(report.n_questions, 'question')} in the log, {report.n_made:,} that documents put to "
+            f"their neighbours ({counted(report.n_read, 'passage')} newly read), and by what they answer "
+            f"these agree or clash: {counted(report.n_question_pairs, 'passage pair')}."
         )
         out.print(
             f"Between documents: {report.n_supports} support, {report.n_contradicts} contradict, "

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from veridical.cli.options import KB_DEFAULT, Json, Kb
-from veridical.cli.output import export_lines, out, print_json
+from veridical.cli.output import counted, export_lines, out, print_json
 
 app = typer.Typer(
     help="The questions that were asked. Documents are compared by what they answer to them.",
@@ -46,7 +46,7 @@ def list_(
         out.print(table)
     hidden = 0 if show_all else max(0, len(logged) - _SHOWN)
     more = f" ({hidden} more with --all)" if hidden else ""
-    out.print(f"{_questions(len(logged))}{more}; the log is {'on' if is_on else 'off'}.")
+    out.print(f"{counted(len(logged), 'question')}{more}; the log is {'on' if is_on else 'off'}.")
 
 
 @app.command()
@@ -68,7 +68,7 @@ def add(
     if as_json:
         print_json({"n_added": n_added})
         return
-    out.print(f"{_questions(n_added)} added from {file}.")
+    out.print(f"{counted(n_added, 'question')} added from {file}.")
     if n_added:
         out.print("Next: veridical build")
 
@@ -88,7 +88,7 @@ def clear(kb: Kb = KB_DEFAULT, as_json: Json = False) -> None:
     if as_json:
         print_json({"n_cleared": n})
     else:
-        out.print(f"{_questions(n)} forgotten.")
+        out.print(f"{counted(n, 'question')} forgotten.")
 
 
 @app.command()
@@ -120,7 +120,7 @@ def _switch(kb: Path, as_json: bool, *, on: bool) -> None:
     elif on:
         out.print("Questions are logged from now on.")
     else:
-        kept = f" {_questions(n)} in it; to forget them: veridical questions clear" if n else ""
+        kept = f" {counted(n, 'question')} in it; to forget them: veridical questions clear" if n else ""
         out.print(f"Questions are not logged from now on.{kept}")
 
 
@@ -138,8 +138,4 @@ def export(
 
     with Veridical.open(kb) as v:
         lines = list(v.questions.export_lines())
-    export_lines(lines, file, as_json=as_json, key="n_questions", said=_questions(len(lines)))
-
-
-def _questions(n: int) -> str:
-    return "1 question" if n == 1 else f"{n} questions"
+    export_lines(lines, file, as_json=as_json, key="n_questions", said=counted(len(lines), "question"))

@@ -88,6 +88,11 @@ def export_lines(lines: Sequence[str], file: Path | None, *, as_json: bool, key:
         out.print(f"{said} in {file}.")
 
 
+def counted(n: int, what: str) -> str:
+    """Write a number with its noun, as in ``1 question`` and ``1,200 questions``."""
+    return f"{n:,} {what if n == 1 else what + 's'}"
+
+
 def print_json(value: Any) -> None:
     """Print a record, or anything made of records, as JSON on stdout."""
     text = json.dumps(plain(value), ensure_ascii=False, indent=2, allow_nan=False)
