@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from veridical import prompts
-from veridical.errors import InputError
+from veridical.errors import InputError, LLMError
 from veridical.llm.base import LLM, Message
+from veridical.llm.managed import Request, manage
 from veridical.nli.align import ALIGNMENT, best_matches, lexical_similarities, sentence_spans
 from veridical.nli.values import facts_of
 from veridical.types import NLILabel, NLIResult, Span
@@ -28,6 +30,14 @@ _LABELS = {
     "neutral": NLILabel.NEUTRAL,
     "unclear": NLILabel.NEUTRAL,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the model is asked about a pair, and the sentences of it that share most words."""
+
+    messages: tuple[Message, ...]
+    nearest: tuple[Span, Span]
 
 
 class LLMNLI:
@@ -66,7 +76,7 @@ class LLMNLI:
         for label, value in (("max_pairs", max_pairs), ("max_chars", max_chars)):
             if value < 1:
                 raise InputError(f"{label} must be at least 1, got {value}.")
-        self._llm = llm
+        self._llm = manage(llm)
         self.confidence = confidence
         self.max_pairs = max_pairs
         self.max_chars = max_chars
@@ -89,13 +99,19 @@ class LLMNLI:
             neutral with half the confidence. A passage that repeats the other is not asked about, and one
             without a letter or digit is neutral to everything.
         """
-        known: dict[tuple[str, str], NLIResult] = {}
-        for pair in pairs:
-            if pair not in known:
-                known[pair] = self._judge(*pair)
-        return [known[pair] for pair in pairs]
+        known = {pair: self._prepare(*pair) for pair in dict.fromkeys(pairs)}
+        asked = {pair: item for pair, item in known.items() if isinstance(item, _Asked)}
+        requests = [Request(item.messages, _MAX_REPLY_TOKENS) for item in asked.values()]
+        replies = self._llm.generate_many(requests, stage="relations")
+        judged = {pair: item for pair, item in known.items() if isinstance(item, NLIResult)}
+        for (pair, item), reply in zip(asked.items(), replies, strict=True):
+            if isinstance(reply, LLMError):
+                raise reply
+            judged[pair] = self._judged(label_of(reply.text), item.nearest)
+        return [judged[pair] for pair in pairs]
 
-    def _judge(self, premise: str, hypothesis: str) -> NLIResult:
+    def _prepare(self, premise: str, hypothesis: str) -> NLIResult | _Asked:
+        """Judge a pair that needs no model, else say what to ask about it."""
         left, right = sentence_spans(premise), sentence_spans(hypothesis)
         if not left or not right:
             return _NEUTRAL
@@ -108,7 +124,9 @@ class LLMNLI:
             self._shown(premise, left, [i for i, _ in matches]),
             self._shown(hypothesis, right, [j for _, j in matches]),
         )
-        label = label_of(self._llm.generate(_messages(*shown), max_tokens=_MAX_REPLY_TOKENS).text)
+        return _Asked(tuple(_messages(*shown)), nearest)
+
+    def _judged(self, label: NLILabel | None, nearest: tuple[Span, Span]) -> NLIResult:
         if label is None:
             return self._result(NLILabel.NEUTRAL, max(self.confidence / 2, 1 / 3), nearest)
         return self._result(label, self.confidence, nearest)

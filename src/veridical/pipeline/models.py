@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from inspect import getattr_static
 from pathlib import Path
 
 from veridical import registry
 from veridical.errors import InputError, MissingExtraError
 from veridical.index.encoder import Encoder, TextEncoder
 from veridical.llm.base import LLM
+from veridical.llm.budget import Budget, Prices
+from veridical.llm.cache import FILE as REPLIES
+from veridical.llm.cache import ReplyCache
+from veridical.llm.managed import ManagedLLM
 from veridical.models import ModelStore
 from veridical.nli.base import NLIModel
 from veridical.reading.base import Reader
@@ -28,10 +33,19 @@ class Models:
         Where models live, how many threads they may use, and which language model to call.
     announce
         Called with a line before anything is downloaded.
+    folder
+        The knowledge base's, where replies of language models are kept; ``None`` to keep none there.
     """
 
-    def __init__(self, settings: Settings, announce: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        announce: Callable[[str], None] | None = None,
+        *,
+        folder: Path | None = None,
+    ) -> None:
         self.settings = settings
+        self.folder = folder
         self.store = ModelStore(settings.models_dir, offline=settings.offline, announce=announce)
 
     @cached_property
@@ -84,7 +98,7 @@ class Models:
         onnx: Reader = backend(Path(where), n_threads=self.settings.n_threads)
         return onnx
 
-    def _asked(self, who: str, instead: str) -> LLM:
+    def _asked(self, who: str, instead: str) -> ManagedLLM:
         llm = self.llm()
         if llm is None:
             raise InputError(
@@ -93,7 +107,30 @@ class Models:
             )
         return llm
 
-    def llm(self) -> LLM | None:
+    @cached_property
+    def replies(self) -> ReplyCache | None:
+        """Where replies of language models are kept, if anywhere."""
+        where = self.settings.llm_cache
+        if isinstance(where, Path):
+            return ReplyCache(where / REPLIES if where.is_dir() else where)
+        return ReplyCache(self.folder / REPLIES) if where and self.folder is not None else None
+
+    def managed(self, llm: LLM) -> ManagedLLM:
+        """Put the cache, the budget, the limits and the accounts of this process around a model.
+
+        Replies of a model without an ``identity`` are not kept: its name may stay while it changes.
+        """
+        if isinstance(llm, ManagedLLM):
+            return llm
+        return ManagedLLM(
+            llm,
+            cache=self.replies if getattr_static(llm, "identity", None) else None,
+            budget=self._budget,
+            n_concurrent=self.settings.llm_concurrency,
+            prices=Prices(self.settings.llm_price_in, self.settings.llm_price_out),
+        )
+
+    def llm(self) -> ManagedLLM | None:
         """Return the language model that answers, or ``None`` where answers are extracted.
 
         A configured server comes first; else the embedded model, if its extra is installed.
@@ -103,6 +140,19 @@ class Models:
         InputError
             The server is configured by half.
         """
+        return self._llm
+
+    @cached_property
+    def _llm(self) -> ManagedLLM | None:
+        engine = self._engine()
+        return None if engine is None else self.managed(engine)
+
+    @cached_property
+    def _budget(self) -> Budget:
+        settings = self.settings
+        return Budget(settings.llm_max_calls, settings.llm_max_tokens, settings.llm_max_cost)
+
+    def _engine(self) -> LLM | None:
         settings = self.settings
         if settings.llm_base_url or settings.llm_model:
             if not (settings.llm_base_url and settings.llm_model):
@@ -117,9 +167,8 @@ class Models:
                 timeout_s=settings.llm_timeout_s,
                 max_retries=settings.llm_retries,
             )
-        return self._embedded
+        return self._embedded()
 
-    @cached_property
     def _embedded(self) -> LLM | None:
         from importlib.util import find_spec
 

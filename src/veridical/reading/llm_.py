@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from veridical import prompts
-from veridical.errors import InputError
+from veridical.errors import InputError, LLMError
 from veridical.llm.base import LLM, Message
+from veridical.llm.managed import Request, manage
 from veridical.reading.base import NOTHING, ReadAnswer, Reading
 from veridical.reading.windows import trimmed
 
@@ -57,7 +58,7 @@ class LLMReader:
             )
         if max_chars < 1:
             raise InputError(f"max_chars must be at least 1, got {max_chars}.")
-        self._llm = llm
+        self._llm = manage(llm)
         self.confidence = confidence
         self.loose_confidence = loose_confidence
         self.max_chars = max_chars
@@ -74,28 +75,20 @@ class LLMReader:
         return self.read_pairs([(question, passage) for passage in passages])
 
     def read_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
-        """Read (question, passage) pairs; the same pair is asked once."""
-        known: dict[tuple[str, str], Reading] = {}
-        for pair in pairs:
-            if pair not in known:
-                known[pair] = self._read(*pair)
-        return [known[pair] for pair in pairs]
+        """Read (question, passage) pairs, several at once; the same pair is asked once."""
+        asked = [pair for pair in dict.fromkeys(pairs) if all(_WORD.search(text) for text in pair)]
+        requests = [Request(self._messages(*pair), _MAX_REPLY_TOKENS) for pair in asked]
+        readings = {}
+        for pair, reply in zip(asked, self._llm.generate_many(requests, stage="read"), strict=True):
+            if isinstance(reply, LLMError):
+                raise reply
+            readings[pair] = self.reading_of(pair[1][: self.max_chars], reply.text)
+        return [readings.get(pair, NOTHING) for pair in pairs]
 
-    def _read(self, question: str, passage: str) -> Reading:
-        if not (_WORD.search(question) and _WORD.search(passage)):
-            return NOTHING
-        shown = passage[: self.max_chars]
-        messages = [
-            Message("system", prompts.render("reading_system")),
-            Message(
-                "user",
-                prompts.render(
-                    "reading_user", passage=shown.translate(_ESCAPES), question=question.translate(_ESCAPES)
-                ),
-            ),
-        ]
-        reply = self._llm.generate(messages, max_tokens=_MAX_REPLY_TOKENS).text
-        return self.reading_of(shown, reply)
+    def _messages(self, question: str, passage: str) -> tuple[Message, ...]:
+        shown = passage[: self.max_chars].translate(_ESCAPES)
+        asked = prompts.render("reading_user", passage=shown, question=question.translate(_ESCAPES))
+        return Message("system", prompts.render("reading_system")), Message("user", asked)
 
     def reading_of(self, passage: str, reply: str) -> Reading:
         """Turn a reply into a reading.
