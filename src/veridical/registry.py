@@ -15,6 +15,7 @@ _BUILT_IN: dict[str, dict[str, str]] = {
     "methods": {
         "veridical": "veridical.methods.veridical:Veridical",
         "trustprop": "veridical.methods.trustprop:TrustProp",
+        "reliable": "veridical.methods.reliable:Reliable",
     },
     "nli": {
         "features": "veridical.nli.features:FeatureNLI",
