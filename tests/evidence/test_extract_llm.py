@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from veridical.corpus.split import sentences
-from veridical.errors import InputError, LLMError, ModelError
+from veridical.errors import BudgetError, InputError, LLMError, ModelError
 from veridical.evidence.extract_llm import NO_WORDS, Exemplar, LLMExtractor, exemplars
 from veridical.evidence.triples import ground, parse, written
 from veridical.llm.base import Generation
+from veridical.llm.budget import Budget
+from veridical.llm.cache import ReplyCache
+from veridical.llm.managed import ManagedLLM
 from veridical.llm.scripted import ScriptedLLM
 from veridical.testing.extractor_contract import HOSTILE, PASSAGES, ExtractorContract, check
 from veridical.testing.fakes import HashEncoder
@@ -203,6 +206,29 @@ def test_the_same_passage_is_asked_once():
     llm = ScriptedLLM(copier)
     LLMExtractor(llm, HashEncoder().encode).extract([PASSAGES[0], PASSAGES[1], PASSAGES[0]])
     assert len(llm.calls) == 2
+
+
+def test_passages_with_the_same_examples_are_asked_one_after_the_other():
+    llm = ScriptedLLM(copier)
+    passages = [*PASSAGES[:2], *((title, f"{text} So it is.") for title, text in PASSAGES[:2])]
+    found = LLMExtractor(llm, HashEncoder().encode).extract(passages)
+    beginnings = [call[:-1] for call in llm.calls]
+    assert beginnings[0] == beginnings[1] != beginnings[2] == beginnings[3]
+    assert [shown(call)[0] for call in llm.calls] != [title for title, _ in passages]
+    assert [extraction.triples[0].head for extraction in found] == [title for title, _ in passages]
+
+
+def test_when_the_budget_runs_out_the_same_call_goes_on_where_it_ended(tmp_path):
+    llm, cache = ScriptedLLM(copier), ReplyCache(tmp_path / "replies.sqlite")
+    encode = HashEncoder().encode
+    with pytest.raises(BudgetError):
+        LLMExtractor(ManagedLLM(llm, cache=cache, budget=Budget(max_calls=2)), encode).extract(PASSAGES)
+    assert len(llm.calls) == 2
+    managed = ManagedLLM(llm, cache=cache, budget=Budget(max_calls=2))
+    found = LLMExtractor(managed, encode).extract(PASSAGES)
+    assert len(llm.calls) == 4
+    assert found == extractor_of(copier).extract(PASSAGES)
+    assert managed.usage_by_stage()["triples"].cached_calls == 2
 
 
 @pytest.mark.parametrize(("title", "text"), HOSTILE)

@@ -157,12 +157,11 @@ class LLMExtractor:
             out is a ``problem`` too, and final. Triples may stand beside a ``problem``: the text or the reply
             was cut.
         """
-        unique = dict.fromkeys((title, text) for title, text in passages if _has_words(text))
-        asked = list(unique)
-        prepared = [
-            self._prompt(title, text, examples)
-            for (title, text), examples in zip(asked, self._nearest(asked), strict=True)
-        ]
+        unique = list(dict.fromkeys((title, text) for title, text in passages if _has_words(text)))
+        # Those with the same examples are asked one after the other, as their prompts begin alike.
+        order = sorted(zip(self._nearest(unique), unique, strict=True), key=lambda item: item[0])
+        asked = [pair for _, pair in order]
+        prepared = [self._prompt(*pair, [self._pool[i] for i in near]) for near, pair in order]
         schema = _SCHEMA if self.schema_mode else None
         requests = [Request(prompt.messages, self.max_tokens, schema=schema) for prompt in prepared]
         replies = self._llm.generate_many(requests, stage="triples", tick=tick)
@@ -175,14 +174,14 @@ class LLMExtractor:
                 tick()
         return [found.get((title, text), Extraction((), NO_WORDS)) for title, text in passages]
 
-    def _nearest(self, passages: Sequence[tuple[str, str]]) -> list[list[Exemplar]]:
-        """The examples nearest to each passage, nearest first; equally near ones in the order of the pool."""
+    def _nearest(self, passages: Sequence[tuple[str, str]]) -> list[list[int]]:
+        """Places in the pool of the examples nearest to each passage, nearest first; equals in its order."""
         n = min(self.n_exemplars, len(self._pool))
         if not n or not passages:
             return [[] for _ in passages]
         rows = np.asarray(self._encode([_whole(_safe(title), _safe(text)) for title, text in passages]))
         order = np.argsort(-(rows @ self._examples.T), axis=1, kind="stable")[:, :n]
-        return [[self._pool[i] for i in row] for row in order.tolist()]
+        return [list(row) for row in order.tolist()]
 
     @cached_property
     def _examples(self) -> Any:
