@@ -99,22 +99,24 @@ def test_the_instruction_comes_first_and_is_the_same_for_all_passages():
     assert all([m.role for m in call[1:]] == ["user", "assistant"] * 3 + ["user"] for call in llm.calls)
 
 
-def test_the_three_nearest_examples_stand_before_the_passage_nearest_first():
+def encoder_that_finds(near):
+    """Encode so that a passage, known by its title, is as similar to examples as ``near`` says."""
     pool = exemplars()
     axis = {f"title: {e.title} text: {e.text}": place for place, e in enumerate(pool)}
-    near = {7: 0.8, 3: 0.5, 20: 0.3}
 
     def encode(texts):
         rows = np.zeros((len(texts), len(pool)))
         for row, text in zip(rows, texts, strict=True):
-            if text in axis:
-                row[axis[text]] = 1
-            else:
-                assert text == f"title: {TITLE} text: {TEXT}"
-                for place, similarity in near.items():
-                    row[place] = similarity
+            title = text.removeprefix("title: ").partition(" text: ")[0]
+            for place, similarity in near[title].items() if title in near else [(axis[text], 1.0)]:
+                row[place] = similarity
         return rows
 
+    return encode
+
+
+def test_the_three_nearest_examples_stand_before_the_passage_nearest_first():
+    pool, encode = exemplars(), encoder_that_finds({TITLE: {7: 0.8, 3: 0.5, 20: 0.3}})
     llm = ScriptedLLM(copier)
     LLMExtractor(llm, encode).extract([PASSAGES[0]])
     asked = [message for message in llm.calls[0] if message.role == "user"]
@@ -211,7 +213,8 @@ def test_the_same_passage_is_asked_once():
 def test_passages_with_the_same_examples_are_asked_one_after_the_other():
     llm = ScriptedLLM(copier)
     passages = [*PASSAGES[:2], *((title, f"{text} So it is.") for title, text in PASSAGES[:2])]
-    found = LLMExtractor(llm, HashEncoder().encode).extract(passages)
+    encode = encoder_that_finds({TITLE: {7: 0.8, 3: 0.5, 20: 0.3}, "Astrid Moe": {0: 0.8, 3: 0.5, 7: 0.3}})
+    found = LLMExtractor(llm, encode).extract(passages)
     beginnings = [call[:-1] for call in llm.calls]
     assert beginnings[0] == beginnings[1] != beginnings[2] == beginnings[3]
     assert [shown(call)[0] for call in llm.calls] != [title for title, _ in passages]
