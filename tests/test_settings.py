@@ -47,6 +47,7 @@ def test_every_variable_is_read(tmp_path: Path) -> None:
         ("VERIDICAL_LLM_TIMEOUT", "inf"),
         ("VERIDICAL_LLM_RETRIES", "21"),
         ("VERIDICAL_LLM_RETRIES", "2.9"),
+        ("VERIDICAL_LLM_CONTEXT", "63"),
         ("VERIDICAL_OFFLINE", "perhaps"),
         ("VERIDICAL_MODELS_DIR", "~no-such-user-anywhere/models"),
     ],
@@ -94,3 +95,7 @@ def test_the_api_key_never_shows_in_repr() -> None:
     assert settings.llm_api_key == "very-secret"
     assert "very-secret" not in repr(settings)
     assert "very-secret" not in str(settings)
+
+
+def test_the_context_of_the_embedded_engine_is_read() -> None:
+    assert Settings.from_env({"VERIDICAL_LLM_CONTEXT": "8192"}).llm_context == 8192

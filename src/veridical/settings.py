@@ -95,7 +95,10 @@ class Settings:
         Threads for model inference (``VERIDICAL_THREADS``; default: the processors this process may use).
     llm_base_url, llm_model, llm_api_key
         Any OpenAI-compatible server (``VERIDICAL_LLM_BASE_URL``, ``_MODEL``, ``_API_KEY``). The key is kept
-        out of ``repr``.
+        out of ``repr``. A model without a base URL is run in this process: a GGUF file, or a name of the
+        manifest.
+    llm_context
+        Tokens that prompt and reply may have together in the embedded engine (``VERIDICAL_LLM_CONTEXT``).
     llm_timeout_s, llm_retries
         Seconds a call may take (``VERIDICAL_LLM_TIMEOUT``) and how often it is tried again
         (``VERIDICAL_LLM_RETRIES``).
@@ -126,6 +129,7 @@ class Settings:
     llm_max_cost: float | None = None
     llm_price_in: float = 0.0
     llm_price_out: float = 0.0
+    llm_context: int = 4096
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
@@ -154,6 +158,7 @@ class Settings:
             llm_max_cost=_limit(env, "VERIDICAL_LLM_MAX_COST"),
             llm_price_in=_number(env, "VERIDICAL_LLM_PRICE_IN", 0.0, low=0, high=_MOST),
             llm_price_out=_number(env, "VERIDICAL_LLM_PRICE_OUT", 0.0, low=0, high=_MOST),
+            llm_context=_whole_number(env, "VERIDICAL_LLM_CONTEXT", 4096, low=64, high=1_048_576),
         )
         if settings.llm_max_cost is not None and not (settings.llm_price_in or settings.llm_price_out):
             raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cached_property
 from inspect import getattr_static
@@ -15,13 +16,15 @@ from veridical.llm.budget import Budget, Prices
 from veridical.llm.cache import FILE as REPLIES
 from veridical.llm.cache import ReplyCache
 from veridical.llm.managed import ManagedLLM
-from veridical.models import ModelStore
+from veridical.models import ModelStore, load_manifest
 from veridical.nli.base import NLIModel
 from veridical.reading.base import Reader
 from veridical.settings import Settings
 
 ENCODER = "minilm-l6-int8"
 LOCAL_LLM = "smollm2-135m-instruct"
+_LEAST_TIMEOUT_S = 300.0
+"""Seconds that a call of the embedded engine may take at least: it shares the processor with all else."""
 
 
 class Models:
@@ -41,7 +44,6 @@ class Models:
         self,
         settings: Settings,
         announce: Callable[[str], None] | None = None,
-        *,
         folder: Path | None = None,
     ) -> None:
         self.settings = settings
@@ -133,12 +135,15 @@ class Models:
     def llm(self) -> ManagedLLM | None:
         """Return the language model that answers, or ``None`` where answers are extracted.
 
-        A configured server comes first; else the embedded model, if its extra is installed.
+        A configured server comes first; then a GGUF file, or a known model, that the settings name without
+        one; then the small embedded model, if its extra is installed.
 
         Raises
         ------
         InputError
-            The server is configured by half.
+            The server is configured by half, or the name stands for no model.
+        MissingExtraError
+            A model is named that needs the extra.
         """
         return self._llm
 
@@ -154,29 +159,46 @@ class Models:
 
     def _engine(self) -> LLM | None:
         settings = self.settings
-        if settings.llm_base_url or settings.llm_model:
-            if not (settings.llm_base_url and settings.llm_model):
-                missing = "VERIDICAL_LLM_MODEL" if settings.llm_base_url else "VERIDICAL_LLM_BASE_URL"
-                raise InputError(f"A language model is configured by half: {missing} is not set.")
-            from veridical.llm.openai_ import OpenAILLM
+        if not settings.llm_base_url:
+            return self._embedded()
+        if not settings.llm_model:
+            raise InputError("A language model is configured by half: VERIDICAL_LLM_MODEL is not set.")
+        from veridical.llm.openai_ import OpenAILLM
 
-            return OpenAILLM(
-                settings.llm_base_url,
-                settings.llm_model,
-                settings.llm_api_key,
-                timeout_s=settings.llm_timeout_s,
-                max_retries=settings.llm_retries,
-            )
-        return self._embedded()
+        return OpenAILLM(
+            settings.llm_base_url,
+            settings.llm_model,
+            settings.llm_api_key,
+            timeout_s=settings.llm_timeout_s,
+            max_retries=settings.llm_retries,
+        )
 
     def _embedded(self) -> LLM | None:
+        """The model that the settings name, else the small one, if the library that runs them is there."""
         from importlib.util import find_spec
 
+        named = self.settings.llm_model
         if find_spec("xllamacpp") is None:
+            if named:
+                raise MissingExtraError("local", f"VERIDICAL_LLM_MODEL={named} without a server")
             return None
         from veridical.llm.llama_cpp_ import LlamaCppLLM
 
-        try:
-            return LlamaCppLLM(lambda: self.store.resolve(LOCAL_LLM) / "model.gguf", name=LOCAL_LLM)
-        except MissingExtraError:
-            return None
+        where, name = self._weights(named or LOCAL_LLM)
+        timeout_s = max(self.settings.llm_timeout_s, _LEAST_TIMEOUT_S)
+        return LlamaCppLLM(where, name=name, n_ctx=self.settings.llm_context, timeout_s=timeout_s)
+
+    def _weights(self, named: str) -> tuple[Path | Callable[[], Path], str | None]:
+        """Find the model file that a name or a path stands for, and its name if the file tells none."""
+        entry = load_manifest().get(named)
+        if entry is not None and entry.kind == "llm":
+            return lambda: self.store.resolve(named) / "model.gguf", named
+        path = Path(os.path.expanduser(named))  # noqa: PTH111 - Path's own fails where there is no such user
+        if path.is_file() or (path / "model.gguf").is_file():
+            return path, None
+        known = ", ".join(name for name, model in load_manifest().items() if model.kind == "llm")
+        raise InputError(
+            f"VERIDICAL_LLM_BASE_URL is not set, and VERIDICAL_LLM_MODEL={named!r} is neither a GGUF file "
+            "nor a language model that is known by name.",
+            f"Set the base URL for a model on a server, or name a file, or one of: {known}.",
+        )
