@@ -10,6 +10,7 @@ from veridical.corpus.fields import iso_date
 from veridical.corpus.readers.base import clean
 from veridical.errors import InputError
 from veridical.llm.base import LLM
+from veridical.llm.managed import ManagedLLM, manage
 from veridical.pipeline.boarding import N_READ
 from veridical.pipeline.models import Models
 from veridical.pipeline.retrieval import POOL, RetrieverName
@@ -75,7 +76,7 @@ class Means:
     """
 
     generator: Generator = "auto"
-    llm: LLM | None = None
+    llm: ManagedLLM | None = None
     reader: Callable[[], Reader] | None = None
 
     @classmethod
@@ -99,7 +100,8 @@ class Means:
             )
         server = models.settings.llm_base_url or models.settings.llm_model
         asked = chosen == "llm" or (chosen == "auto" and (own is not None or server))
-        llm = (own or models.llm()) if asked else None
+        found = (own or models.llm()) if asked else None
+        llm = None if found is None else manage(found)
         if llm is None and chosen == "llm":
             raise InputError(
                 "No language model is configured.",

@@ -11,6 +11,7 @@ from veridical.answer.extract import extract_answer
 from veridical.answer.generate import generate_answer
 from veridical.errors import LLMError, ModelError, StoreError, VeridicalError
 from veridical.llm.base import LLM
+from veridical.llm.usage import measure, stage
 from veridical.methods.base import Method
 from veridical.pipeline import beliefs, learning
 from veridical.pipeline.asked import Means, Question
@@ -29,7 +30,7 @@ from veridical.pipeline.retrieval import Pool, Retriever
 from veridical.reading.base import Reader
 from veridical.stores import Store, answers, derived, questions, values
 from veridical.stores.answers import READER
-from veridical.types import Answer, AnswerStatus, Candidate, Conflict, Hit, Usage
+from veridical.types import Answer, AnswerStatus, Candidate, Conflict, Hit
 
 _ALL_THE_SAME = "This is the likeliest answer all the same."
 _NO_ANSWER = "No answer: "
@@ -68,6 +69,17 @@ class _Said:
 
 def ask(store: Store, retriever: Retriever, method: Method, question: Question, means: Means) -> Answer:
     """Answer a question; see `Veridical.ask`."""
+    with measure() as spent:
+        answer = _ask(store, retriever, method, question, means)
+    return replace(
+        answer,
+        usage=spent.total,
+        usage_by_stage=spent.by_stage(),
+        notes=(*answer.notes, *spent.notes),
+    )
+
+
+def _ask(store: Store, retriever: Retriever, method: Method, question: Question, means: Means) -> Answer:
     stages = Stages()
     with stages.run("retrieve"):
         pool = retriever.retrieve(question.text, retriever=question.retriever)
@@ -234,20 +246,20 @@ def _generate(evidence: _Evidence, llm: LLM) -> _Said:
         witnesses = (w for candidate in leading(candidates) for w in candidate.witnesses)
         hits = boarded.with_witnesses(hits, witnesses)
     try:
-        made = generate_answer(
-            question.text,
-            hits,
-            llm,
-            style=style,
-            conflicts=evidence.conflicts,
-            candidates=candidates,
-        )
+        with stage("answer"):
+            made = generate_answer(
+                question.text,
+                hits,
+                llm,
+                style=style,
+                conflicts=evidence.conflicts,
+                candidates=candidates,
+            )
     except (LLMError, ModelError) as error:
-        return _Said("", "failed", llm.name, {"usage": Usage()}, (f"{_NO_ANSWER}{error}",), hits)
+        return _Said("", "failed", llm.name, {}, (f"{_NO_ANSWER}{error}",), hits)
     fields: dict[str, object] = {
         "citations": made.citations,
         "dropped_citations": made.dropped_citations,
-        "usage": made.usage,
     }
     return _Said(made.text, made.status, made.generator, fields, made.notes, hits)
 

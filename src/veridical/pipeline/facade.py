@@ -78,7 +78,8 @@ class Veridical(Opened):
         announce: Callable[[str], None] | None = None,
         llm: LLM | None = None,
     ) -> None:
-        super().__init__(Path(path), Models(settings or Settings.from_env(), announce), progress, llm)
+        models = Models(settings or Settings.from_env(), announce, Path(path))
+        super().__init__(Path(path), models, progress, llm)
 
     @classmethod
     def open(cls, path: str | Path = ".veridical", **options: Any) -> Veridical:
@@ -141,12 +142,15 @@ class Veridical(Opened):
     def delete(self, *refs: str) -> list[Document]:
         """Remove documents, by short id or key, and all that was derived from them.
 
-        Feedback on them stays on record, without effect unless the same text comes back.
+        Feedback on them stays on record, without effect unless the same text comes back. Cached replies of
+        language models, which can repeat their text, are all forgotten.
 
         Raises
         ------
         NotFoundError
             One of them does not exist; then none is removed.
+        StoreError
+            The cached replies cannot be forgotten; the documents are removed all the same.
         """
         with self.store.exclusive("delete"):
             with self.store.write() as connection:
@@ -157,6 +161,8 @@ class Veridical(Opened):
             bm25.sync(self.store)
             building.drop_gone_vectors(self.store)
             self._refresh_beliefs()
+            if self.models.replies is not None:
+                self.models.replies.clear()
         return found
 
     # --- relations and trust ---

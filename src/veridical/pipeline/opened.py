@@ -32,7 +32,7 @@ class Opened:
         self.path = path
         self.models = models
         self._progress = progress
-        self._llm = llm
+        self._llm = None if llm is None else models.managed(llm)
         self._readers: dict[str, Reader] = {}
         self._store: Store | None = None
 

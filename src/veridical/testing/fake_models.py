@@ -7,6 +7,7 @@ from pathlib import Path
 
 from veridical.corpus.split import sentences
 from veridical.llm.base import LLM
+from veridical.llm.managed import ManagedLLM, manage
 from veridical.nli.base import NLIModel
 from veridical.reading.base import Reader
 from veridical.settings import Settings
@@ -38,6 +39,7 @@ class FakeModels:
         self._nli = nli or ScriptedNLI(by_numbers, name="numbers-1")
         self._llm = llm
         self._reader = reader or FakeReader()
+        self.replies = None
 
     def nli(self, spec: str) -> NLIModel:
         """The one backend, whatever it is called."""
@@ -52,6 +54,10 @@ class FakeModels:
     def llm(self) -> LLM | None:
         """The language model, if one was given."""
         return self._llm
+
+    def managed(self, llm: LLM) -> ManagedLLM:
+        """A language model with its calls counted, and without a cache."""
+        return manage(llm)
 
 
 def by_numbers(premise: str, hypothesis: str) -> NLIResult:
