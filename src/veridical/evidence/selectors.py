@@ -91,41 +91,53 @@ class Selector(Protocol):
 
 
 class EmbeddedSelector:
-    r"""A softmax over how well the chain that each choice leads to fits the question; needs no LLM.
+    r"""Goes on with what fits the question and is not said yet, by cosines; needs no LLM.
 
-    With h the vector of *chain so far and question* as one text (what the search compares triples with), and
-    s the sum of the vectors of the n triples of the chain so far, the choice k has the logit
+    Let h be the unit vector of *chain so far and question* as one text, C the unit vectors of the chain's
+    triples, r what is left of h once its projection on the span of C is taken off, and :math:`v_k` the unit
+    vector of option k. Then, with the temperature T,
 
-    .. math:: (n + 1) \cos(h, s + v_k) / \mathrm{temperature}
+    .. math::
 
-    where :math:`v_k` is the vector of the triple, and 0 for the choice to stop (which fits with 0 where the
-    chain is empty). So a triple is chosen for what it adds to the chain, both to the question and to what the
-    chain has come to, and a chain stops when hardly anything adds to it. This is arithmetic on vectors that
-    are there; no chain is encoded with each of its options. The factor n + 1 makes up for a sum of n triples
-    being moved by one more about 1 / (n + 1) as far.
+        P(\mathrm{stop}) = \frac{1}{1 + e^{m / T}}, \qquad
+        m = \max_k \left( h \cdot v_k - \max_{c \in C} c \cdot v_k \right)
+
+        P(k) = (1 - P(\mathrm{stop})) \, \mathrm{softmax}_k \left( (h + r) \cdot v_k / 2T \right)
+
+    So a chain stops when every option is nearer to something that the chain says already than to what is
+    asked; an empty chain says nothing, and goes on unless nothing fits. Among the options h prefers those
+    that follow from the chain, and r those that tell something new. It is arithmetic on vectors that are
+    there: no chain is encoded together with each of its options.
 
     Parameters
     ----------
     encode
         Turns texts into unit vectors, for steps that come without.
     temperature
-        Above 0. Cosines of sentence encoders differ by some hundredths to a tenth among the triples that fit
-        best, so that 0.05 spreads a choice over about as many options as a beam branches to. It is not fitted
-        to anything.
+        Above 0. The triples that fit best differ by some hundredths in cosine, so that 0.03 spreads a choice
+        over two to four of them, fewer than a beam branches to. Not fitted to anything.
     """
 
     name = "embedded"
 
-    def __init__(self, encode: Encode, *, temperature: float = 0.05) -> None:
+    def __init__(self, encode: Encode, *, temperature: float = 0.03) -> None:
         if not 0.0 < temperature < float("inf"):
-            raise InputError(f"temperature is {temperature}.", "Pass a number above 0, such as 0.05.")
+            raise InputError(f"temperature is {temperature}.", "Pass a number above 0, such as 0.03.")
         self._encode = encode
         self.temperature = temperature
 
     def select(self, steps: Sequence[Step]) -> list[FloatArray]:
         """Weigh the options of each step; see `Selector.select`."""
-        found = self._vectors(steps)
-        return [softmax(_logits(vectors) / self.temperature) for vectors in found]
+        return [self._weighed(vectors) for vectors in self._vectors(steps)]
+
+    def _weighed(self, vectors: StepVectors) -> FloatArray:
+        relevance, said = vectors.options @ vectors.query, np.zeros(len(vectors.options))
+        if len(vectors.chain):
+            said = (vectors.options @ vectors.chain.T).max(axis=1)
+        going_on = float(np.exp(-np.logaddexp(0.0, -(relevance - said).max() / self.temperature)))
+        aim = 0.5 * (vectors.query + _left(vectors.query, vectors.chain))
+        chances = softmax(vectors.options @ aim / self.temperature)
+        return np.concatenate([[1.0 - going_on], going_on * chances])
 
     def _vectors(self, steps: Sequence[Step]) -> list[StepVectors]:
         """Return the vectors of all steps; whatever has to be encoded is encoded once, in one call."""
@@ -159,10 +171,10 @@ def _texts(step: Step) -> list[str]:
     return [query_text(step.question, step.chain), *step.chain, *step.options]
 
 
-def _logits(vectors: StepVectors) -> FloatArray:
-    """Fit of each resulting chain, at temperature 1; the first is the chain as it is."""
-    so_far = vectors.chain.sum(axis=0) if len(vectors.chain) else np.zeros_like(vectors.query)
-    ends = so_far + np.vstack([np.zeros_like(so_far), vectors.options])
-    fits = (ends @ vectors.query) / np.maximum(np.linalg.norm(ends, axis=1), 1e-12)
-    result: FloatArray = fits * (1 + len(vectors.chain))
+def _left(query: FloatArray, chain: FloatArray) -> FloatArray:
+    """Return the part of a query, shape (d,), at right angles to all of a chain's vectors, shape (n, d)."""
+    if not len(chain):
+        return query
+    weights = np.linalg.lstsq(chain.T, query, rcond=None)[0]
+    result: FloatArray = query - chain.T @ weights
     return result
