@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from veridical.cli.options import Json
+from veridical.cli.options import KB_DEFAULT, Json, Kb
 from veridical.cli.output import announce, out, print_json
+
+if TYPE_CHECKING:
+    from veridical.llm.cache import CacheReport
 
 app = typer.Typer(help="Models that veridical fetches by name.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that 'models list' shows.")]
@@ -90,3 +94,42 @@ def path(name: Name, as_json: Json = False) -> None:
         print_json({"name": name, "path": folder})
     else:
         typer.echo(folder)
+
+
+@app.command()
+def cache(
+    kb: Kb = KB_DEFAULT,
+    clear: Annotated[bool, typer.Option("--clear", help="Forget all of them.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what is kept of language models' replies, or forget it.
+
+    A request that was answered before is not sent again. VERIDICAL_LLM_CACHE=0 keeps nothing, and a path
+    keeps it elsewhere than in the knowledge base.
+
+    Example: veridical models cache --clear
+    """
+    from veridical.pipeline.facade import Veridical
+
+    with Veridical.open(kb) as v:
+        v.store  # noqa: B018 - says so where there is no knowledge base
+        n_forgotten = v.forget_replies() if clear else 0
+        reports = v.cached_replies()
+    if as_json:
+        print_json({"forgotten": n_forgotten, "caches": reports})
+    elif clear:
+        out.print(f"Forgot {n_forgotten:,} replies of language models.")
+    else:
+        for report in reports:
+            out.print(Text(_described(report)))
+
+
+def _described(report: CacheReport) -> str:
+    if report.oldest is None:
+        return f"No replies of language models are kept in {report.path}."
+    day = datetime.fromtimestamp(report.oldest, UTC).date()
+    money = f" and {report.money:,.2f} of money" if report.money else ""
+    return (
+        f"{report.n_replies:,} replies of language models in {report.path} ({report.bytes / 1e6:.1f} MB), "
+        f"the first from {day}. They took {report.calls:,} calls, {report.tokens:,} tokens{money}."
+    )

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from types import TracebackType
+from typing import Self, TypeVar
 
 from veridical.errors import InputError, StoreError
 from veridical.types import Record, Usage
@@ -78,6 +79,14 @@ class ReplyCache:
         self._connection: sqlite3.Connection | None = None
         self._n_put = 0
         self._notes: dict[str, None] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def __repr__(self) -> str:
         return f"ReplyCache({str(self.path)!r})"

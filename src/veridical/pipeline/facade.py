@@ -161,8 +161,7 @@ class Veridical(Opened):
             bm25.sync(self.store)
             building.drop_gone_vectors(self.store)
             self._refresh_beliefs()
-            if self.models.replies is not None:
-                self.models.replies.clear()
+            self.forget_replies()
         return found
 
     # --- relations and trust ---

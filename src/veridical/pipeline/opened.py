@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from veridical.llm.base import LLM
+from veridical.llm.cache import FILE as REPLIES
+from veridical.llm.cache import CacheReport, ReplyCache
 from veridical.methods.base import Method
 from veridical.pipeline import beliefs, building
 from veridical.pipeline.models import Models
@@ -45,7 +48,9 @@ class Opened:
         self.close()
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the database, and the cache of replies."""
+        if self.models.replies is not None:
+            self.models.replies.close()
         if self._store is not None:
             self._store.close()
             self._store = None
@@ -66,6 +71,29 @@ class Opened:
         if self._store is None:
             self._store = Store(self.path, create=create)
         return self._store
+
+    def cached_replies(self) -> list[CacheReport]:
+        """What is kept of language models' replies: in this knowledge base, or where the settings say."""
+        with ExitStack() as closing:
+            return [closing.enter_context(cache).report() for cache in self._caches()]
+
+    def forget_replies(self) -> int:
+        """Forget all replies of language models that are kept, and return how many there were.
+
+        Raises
+        ------
+        StoreError
+            That cannot be done, as where the disk is read-only.
+        """
+        with ExitStack() as closing:
+            return sum([closing.enter_context(cache).clear() for cache in self._caches()])
+
+    def _caches(self) -> list[ReplyCache]:
+        """The cache in use and the one in the folder, which may be from before another was chosen."""
+        own, used = ReplyCache(self.path / REPLIES), self.models.replies
+        if used is None or used.path == own.path:
+            return [used or own]
+        return [used, own] if own.path.is_file() else [used]
 
     @cached_property
     def _retriever(self) -> Retriever:
