@@ -31,6 +31,7 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "embedded": "veridical.evidence.selectors:EmbeddedSelector",
     },
     "extractors": {
+        "embedded": "veridical.evidence.extract_embedded:EmbeddedExtractor",
         "llm": "veridical.evidence.extract_llm:LLMExtractor",
     },
     "solvers": {

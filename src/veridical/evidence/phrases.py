@@ -1,0 +1,143 @@
+"""Noun phrases that say what somebody or something is: "is an American drummer", ", a village in Kent"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from veridical.evidence.mentions import (
+    ARTICLES,
+    BE,
+    NAMED,
+    PREPOSITIONS,
+    PRONOUNS,
+    RELATIVE,
+    Item,
+    is_noun,
+    is_participle,
+    is_verb,
+    read,
+)
+from veridical.nli.lexicon import STOPWORDS, word_list
+
+ADVERBS = frozenset(
+    word_list("also then later best well not still originally currently once probably formerly now perhaps")
+)
+_SAYS_WHAT = BE | frozenset(("became", "become", "becomes", "remained", "remains", "as", "being"))
+_MOST_ITEMS = 14
+_COORDINATE = re.compile(r",|\band\b|\bor\b|\bof\b")
+_PEOPLE = re.compile(
+    r"(?:er|or|ist|ian|man|woman|ess|eer|wright|king|queen|prince|poet|bishop|pope|monk|nun|saint|athlete|"
+    r"coach|judge|chef|model|priest|nurse|critic|scholar|duke|count|earl|noble|person|guard|pilot|spy|rabbi|"
+    r"sultan|diplomat|soldier|astronaut|actress|composer|host|politician|teacher|entrepreneur|general)\Z"
+)
+_NO_PEOPLE = frozenset(
+    word_list(
+        """river computer number paper newspaper theater chapter order corner tower water tournament center
+        power letter thriller weather motor border harbor chamber member cover single-player mother-ship
+        helicopter cruiser tanker steamer sector factor error minor major door floor color"""
+    )
+)
+
+
+def cut(sentence: str, known: re.Pattern[str] | None = None) -> list[Item]:
+    """Cut a sentence as `mentions.read` does, with what things are said to be as phrases."""
+    items = read(sentence, known)
+    found: list[Item] = []
+    place = 0
+    while place < len(items):
+        begin = _after_opening(items, place)
+        end = _end(items, begin) if begin else 0
+        if not begin or end <= begin:
+            found.append(items[place])
+            place += 1
+            continue
+        found += items[place:begin]
+        found.append(items[begin].reaches(items[end - 1], sentence, "phrase"))
+        place = end
+    return found
+
+
+def nouns_of(phrase: str) -> list[str]:
+    """The nouns by which "the film" can mean what a phrase describes: the last of each of its parts.
+
+    Examples
+    --------
+    >>> nouns_of("German film director, screenwriter and producer")
+    ['director', 'screenwriter', 'producer']
+    """
+    parts = (part.split() for part in _COORDINATE.split(phrase.lower()))
+    return [part[-1] for part in parts if part]
+
+
+def are_people(nouns: Sequence[str]) -> bool:
+    """Whether the first of these nouns is one for people, by its ending or by a short list."""
+    return bool(nouns) and nouns[0] not in _NO_PEOPLE and _PEOPLE.search(nouns[0]) is not None
+
+
+def _after_opening(items: Sequence[Item], place: int) -> int:
+    """Where a noun phrase may begin that is opened at ``place`` ("is a", ", the"); 0 where none does."""
+    item = items[place]
+    after = place + 1
+    if item.kind == "word" and item.lower in _SAYS_WHAT:
+        while after < len(items) and items[after].lower in ADVERBS:
+            after += 1
+    elif not (item.text == "," and place and items[place - 1].kind in (*NAMED, "aside")):
+        return 0
+    if after < len(items) and items[after].lower in ARTICLES:
+        return after + 1
+    is_one_of = [other.lower for other in items[after : after + 2]] == ["one", "of"]
+    return after if is_one_of and item.kind == "word" else 0
+
+
+def _end(items: Sequence[Item], begin: int) -> int:
+    """Where the noun phrase ends that begins at ``begin``; not after it where there is none."""
+    end = begin
+    limit = min(len(items), begin + _MOST_ITEMS)
+    while end < limit and _belongs(items, begin, end):
+        end += 1
+    while end > begin and _hangs(items[end - 1]):
+        end -= 1
+    if end == begin + 1 and items[begin].kind != "word":
+        return begin
+    return end
+
+
+def _hangs(item: Item) -> bool:
+    """Whether a phrase cannot end in this."""
+    loose = item.lower in ("and", "or", "of", "very", "most") or item.lower in ADVERBS | ARTICLES
+    return item.kind in ("mark", "possessive") or loose or item.lower.endswith("ly")
+
+
+def _belongs(items: Sequence[Item], begin: int, place: int) -> bool:
+    item = items[place]
+    one = items[place + 1] if place + 1 < len(items) else None
+    two = items[place + 2] if place + 2 < len(items) else None
+    if item.kind == "word":
+        return _word_belongs(item, one, two, first=place == begin)
+    if item.kind in ("name", "date", "number"):
+        goes_on = one is not None and one.kind == "word" and one.lower not in STOPWORDS | PREPOSITIONS
+        return goes_on and not is_verb(one)
+    if item.kind == "possessive":
+        return True
+    if item.kind == "mark" and one is not None:
+        glued = item.text in "-–'’/" and item.end == one.start
+        return glued or (item.text in ",-" and is_noun(one) and not is_participle(one, two))
+    return False
+
+
+def _word_belongs(item: Item, one: Item | None, two: Item | None, *, first: bool) -> bool:
+    lower = item.lower
+    if lower in RELATIVE or lower in PRONOUNS or lower in ("but", "while", "when", "not", "because"):
+        return False
+    if lower == "of":  # "a kind of cheese", but not "the capital of Peru"
+        if one is not None and one.lower in ARTICLES:
+            one = two
+        return one is not None and one.kind == "word" and not one.text[0].isupper()
+    if lower in PREPOSITIONS:
+        return False
+    if lower in ("and", "or"):
+        return one is not None and is_noun(one) and not is_participle(one, two)
+    if first:
+        return True
+    return not is_participle(item, one) and not (is_verb(item) and not is_noun(one))
