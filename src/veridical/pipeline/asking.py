@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from veridical.answer.board_context import first_witnesses, leading
+from veridical.answer.board_context import leading
 from veridical.answer.context import Style
 from veridical.answer.extract import extract_answer
 from veridical.answer.generate import generate_answer
@@ -16,23 +16,18 @@ from veridical.methods.base import Method
 from veridical.pipeline import beliefs, learning
 from veridical.pipeline.asked import Means, Question
 from veridical.pipeline.boarding import (
-    HELP,
-    MAX_CITED,
     Boarded,
-    cite_witnesses,
     conflicts_of,
     read_board,
-    why_no_answer,
 )
 from veridical.pipeline.progress import Stages
 from veridical.pipeline.ranking import Ranked, conflicts_on_record, rank
 from veridical.pipeline.retrieval import Pool, Retriever
+from veridical.pipeline.said import Said, said_by_board
 from veridical.reading.base import Reader
 from veridical.stores import Store, answers, derived, questions, values
-from veridical.stores.answers import READER
-from veridical.types import Answer, AnswerStatus, Candidate, Conflict, Hit
+from veridical.types import Answer, Candidate, Conflict, Hit
 
-_ALL_THE_SAME = "This is the likeliest answer all the same."
 _NO_ANSWER = "No answer: "
 # An extracted sentence below these is no answer: by words and cosine together, and by words alone.
 _LEAST_RELEVANCE = 0.35
@@ -53,18 +48,6 @@ class _Evidence:
     @property
     def hits(self) -> list[Hit]:
         return self.ranked.hits
-
-
-@dataclass(frozen=True)
-class _Said:
-    """An answer before it is stored; ``hits`` where it leans on more than those that were ranked first."""
-
-    text: str
-    status: AnswerStatus
-    generator: str
-    fields: dict[str, object]
-    notes: tuple[str, ...]
-    hits: Sequence[Hit] | None = None
 
 
 def ask(store: Store, retriever: Retriever, method: Method, question: Question, means: Means) -> Answer:
@@ -198,9 +181,9 @@ def _notes(
     return tuple(notes)
 
 
-def _answer(store: Store, evidence: _Evidence, means: Means, encoder: str) -> _Said:
+def _answer(store: Store, evidence: _Evidence, means: Means, encoder: str) -> Said:
     if not evidence.hits:
-        return _Said("", "no_evidence", "none", {}, ("Nothing that was ingested fits this question.",))
+        return Said("", "no_evidence", "none", {}, ("Nothing that was ingested fits this question.",))
     by_reader = means.llm is None and means.generator in ("auto", "reader")
     if evidence.boarded is not None and by_reader:
         return _from_board(store, evidence, evidence.boarded, encoder)
@@ -209,31 +192,17 @@ def _answer(store: Store, evidence: _Evidence, means: Means, encoder: str) -> _S
     return _generate(evidence, means.llm)
 
 
-def _from_board(store: Store, evidence: _Evidence, boarded: Boarded, encoder: str) -> _Said:
-    """Give the board's heaviest answer, unless the evidence is thin or tied and nobody insists."""
-    board, insists = boarded.board, evidence.question.always_answer
-    why = () if board.status == "answered" else (why_no_answer(board),)
-    if not board.candidates:
-        if not insists:
-            return _Said("", "no_evidence", READER, {}, why)
-        said = _extract(store, evidence, encoder)
-        return replace(said, notes=(*why, *said.notes))
-    first = board.candidates[0]
-    if why and not insists:
-        return _Said("", "abstained", READER, {"probability": first.probability}, (*why, HELP))
-    hits = boarded.with_witnesses(evidence.hits, first_witnesses(first, MAX_CITED))
-    cited = cite_witnesses(first, hits)
-    fields: dict[str, object] = {
-        "citations": tuple(citation for citation in cited if citation.valid),
-        "dropped_citations": tuple(citation for citation in cited if not citation.valid),
-        "probability": first.probability,
-    }
-    status: AnswerStatus = "answered" if all(citation.valid for citation in cited) else "degraded"
-    notes = (*why, _ALL_THE_SAME) if why else ()
-    return _Said(first.text, status, READER, fields, notes, hits)
+def _from_board(store: Store, evidence: _Evidence, boarded: Boarded, encoder: str) -> Said:
+    """Give the board's answer; where it has none and somebody insists, the nearest sentence."""
+    insists = evidence.question.always_answer
+    said = said_by_board(boarded, evidence.hits, insist=insists)
+    if boarded.candidates or not insists:
+        return said
+    extracted = _extract(store, evidence, encoder)
+    return replace(extracted, notes=(*said.notes, *extracted.notes))
 
 
-def _generate(evidence: _Evidence, llm: LLM) -> _Said:
+def _generate(evidence: _Evidence, llm: LLM) -> Said:
     """Let a language model answer, from the board where it says something, else from the passages."""
     question, boarded = evidence.question, evidence.boarded
     style: Style = "trustprop" if evidence.method.name == "trustprop" else "veridical"
@@ -256,15 +225,15 @@ def _generate(evidence: _Evidence, llm: LLM) -> _Said:
                 candidates=candidates,
             )
     except (LLMError, ModelError) as error:
-        return _Said("", "failed", llm.name, {}, (f"{_NO_ANSWER}{error}",), hits)
+        return Said("", "failed", llm.name, {}, (f"{_NO_ANSWER}{error}",), hits)
     fields: dict[str, object] = {
         "citations": made.citations,
         "dropped_citations": made.dropped_citations,
     }
-    return _Said(made.text, made.status, made.generator, fields, made.notes, hits)
+    return Said(made.text, made.status, made.generator, fields, made.notes, hits)
 
 
-def _extract(store: Store, evidence: _Evidence, encoder: str) -> _Said:
+def _extract(store: Store, evidence: _Evidence, encoder: str) -> Said:
     with store.read() as connection:
         ids = [hit.passage.id for hit in evidence.hits]
         vectors = derived.sentence_vectors(connection, encoder, ids)
@@ -275,11 +244,11 @@ def _extract(store: Store, evidence: _Evidence, encoder: str) -> _Said:
         sentence_vectors=vectors,
     )
     if found is None:
-        return _Said("", "no_evidence", "extractive", {}, ("The passages hold no sentence.",))
+        return Said("", "no_evidence", "extractive", {}, ("The passages hold no sentence.",))
     if found.best.relevance < (_LEAST_RELEVANCE if vectors else _LEAST_SHARED_WORDS):
         nearest = f"The nearest sentence does not seem to answer it: “{found.text[:200]}”"
-        return _Said("", "no_evidence", "extractive", {}, (nearest,))
-    return _Said(found.text, "answered", "extractive", {"citations": (found.citation,)}, found.notes)
+        return Said("", "no_evidence", "extractive", {}, (nearest,))
+    return Said(found.text, "answered", "extractive", {"citations": (found.citation,)}, found.notes)
 
 
 def exit_code(answer: Answer) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,14 +58,19 @@ class Boarded:
 
     def with_witnesses(self, hits: Sequence[Hit], witnesses: Iterable[Witness]) -> list[Hit]:
         """The hits, and behind them those passages of the witnesses that are not among them."""
-        wanted = dict.fromkeys(witness.passage_id for witness in witnesses)
-        there = {hit.passage.id for hit in hits}
-        added = {hit.passage.id: hit for hit in self.hits if hit.passage.id not in there}
-        return [*hits, *(_added(added[i]) for i in wanted if i in added)]
+        read = {hit.passage.id: hit for hit in self.hits}
+        return with_passages(hits, read, (witness.passage_id for witness in witnesses), "it gives an answer")
 
 
-def _added(hit: Hit) -> Hit:
-    return replace(hit, reasons=(Reason(f"place {hit.relevance_rank} by relevance; it gives an answer"),))
+def with_passages(hits: Sequence[Hit], read: Mapping[int, Hit], wanted: Iterable[int], why: str) -> list[Hit]:
+    """The hits, and behind them those of the wanted passages that were read and are not among them."""
+    there = {hit.passage.id for hit in hits}
+    added = [read[i] for i in dict.fromkeys(wanted) if i in read and i not in there]
+    reason = "place {} by relevance; {}"
+    return [
+        *hits,
+        *(replace(hit, reasons=(Reason(reason.format(hit.relevance_rank, why)),)) for hit in added),
+    ]
 
 
 def read_board(
