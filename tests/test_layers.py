@@ -24,6 +24,7 @@ ORDER = (
     ("answer",),
     ("methods",),
     ("pipeline",),
+    ("ui",),
     ("demo", "bench", "testing"),
     ("cli",),
 )
