@@ -14,10 +14,9 @@ from veridical.types import ChainStep, Hop, Trace
 
 
 def printed(trace: Trace, width: int = 160) -> str:
-    console = Console(file=io.StringIO(), width=width, markup=False, highlight=False)
-    console.print(chains.tree(trace))
-    shown = console.file.getvalue()  # type: ignore[attr-defined]
-    return shown
+    page = io.StringIO()
+    Console(file=page, width=width, markup=False, highlight=False).print(chains.tree(trace))
+    return page.getvalue()
 
 
 def test_the_tree_shows_chains_with_the_sentences_behind_them() -> None:

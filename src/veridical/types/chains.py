@@ -55,7 +55,7 @@ class ChainStep(Record):
     """One chain that was continued at a hop: what it held, its confidence, and its options.
 
     ``kept_out`` are triples that relevance alone would have offered here, and credibility did not.
-    ``asked`` is false where the same prompt was asked for another chain of the hop.
+    ``asked`` is false where no triple was left to choose, so that the chain had to stop.
     """
 
     chain: tuple[int, ...]
