@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import builtins
+import json
+import math
 
 import pytest
 
 from veridical.errors import InputError, LLMError, MissingExtraError, ModelError
-from veridical.llm.base import Message
+from veridical.llm.base import FLOOR, Message
 from veridical.llm.llama_cpp_ import LlamaCppLLM
-from veridical.testing.llm_contract import LLMContract
+from veridical.testing.llm_contract import ChooserContract, LLMContract, ScorerContract
 
 NAME = "smollm2-135m-instruct"
 ASK = (Message("user", "What is the capital of France?"),)
@@ -35,7 +37,7 @@ def llm(model_folder):
     model.close()
 
 
-class TestLlamaCppKeepsTheContract(LLMContract):
+class TestLlamaCppKeepsTheContract(LLMContract, ChooserContract, ScorerContract):
     @pytest.fixture(autouse=True)
     def _model(self, llm):
         self.llm = llm
@@ -63,6 +65,134 @@ def test_tokens_are_counted_and_a_cut_is_told(llm):
     assert generation.finish_reason == "length"
     assert generation.usage.completion_tokens == 6
     assert generation.usage.prompt_tokens > 8
+
+
+LETTERS = (
+    Message(
+        "user", "Which is the capital of France?\nA. Rome\nB. Paris\nC. Oslo\nAnswer with the letter only."
+    ),
+)
+# Parts of one prompt are computed together or, where some are kept, apart, and then differ in late digits.
+CLOSE = 0.02
+
+
+def test_a_choice_is_the_probability_of_the_labels_among_all_labels(llm):
+    choice = llm.choose(LETTERS, ("A", "B", "C"))
+    assert choice.mode == "logprobs" and choice.unseen == ()
+    scores = {
+        label: sum(math.exp(llm.logprob(LETTERS, spelling).logprob) for spelling in (label, f" {label}"))
+        for label in "ABC"
+    }
+    total = sum(scores.values())
+    for label, probability in choice.probabilities.items():
+        assert probability == pytest.approx(scores[label] / total, abs=CLOSE)
+
+
+def test_each_of_many_labels_is_seen_however_unlikely(llm):
+    labels = [chr(ord("A") + place) for place in range(21)]
+    choice = llm.choose(LETTERS, labels)
+    assert choice.unseen == ()
+    assert choice.usage.calls == 1
+    three = llm.choose(LETTERS, ("A", "B", "C")).probabilities
+    total = sum(choice.probabilities[label] for label in "ABC")
+    assert choice.probabilities["B"] / total == pytest.approx(three["B"], abs=CLOSE)
+
+
+def test_labels_far_down_the_list_are_looked_up_among_all_tokens(llm):
+    choice = llm.choose(ASK, ("#", "}"))
+    assert choice.unseen == ()
+    scores = [llm.logprob(ASK, "#").logprob, llm.logprob(ASK, "}").logprob]
+    assert min(scores) < -9.0  # not among the first
+    assert choice.probabilities["#"] > FLOOR
+
+
+def test_labels_that_are_no_token_are_voted_on(llm):
+    with pytest.raises(LLMError, match="None of 2 sampled replies"):
+        llm.choose(LETTERS, ("Zqxj", "Zzxj"), n_votes=2)
+
+
+def test_a_score_is_the_sum_over_tokens_of_what_the_model_gives_each(llm):
+    """Step by step over its own lists of likely tokens, each time with the beginning of the reply given."""
+    tokens = ["The", " capital", " of", " France", " is", " Paris"]
+    total = 0.0
+    for place, token in enumerate(tokens):
+        reply = (Message("assistant", "".join(tokens[:place])),) if place else ()
+        body = llm._server.chat(
+            {
+                "messages": [{"role": turn.role, "content": turn.content} for turn in (*ASK, *reply)],
+                "max_tokens": 1,
+                "temperature": 0.0,
+                "logprobs": True,
+                "top_logprobs": 200,
+            }
+        )
+        top = body["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+        total += next(entry["logprob"] for entry in top if entry["token"] == token)
+    scored = llm.logprob(ASK, "".join(tokens))
+    assert scored.n_tokens == len(tokens)
+    assert scored.logprob == pytest.approx(total, abs=0.05)
+
+
+def test_a_score_does_not_choose_another_spelling_of_the_text(llm):
+    assert llm.logprob(ASK, "Xyzzy plugh").n_tokens == llm.count_tokens("Xyzzy plugh")
+
+
+def test_characters_of_several_tokens_are_scored(llm):
+    scored = llm.logprob(ASK, "\u0141\u00f3d\u017a")
+    assert scored.n_tokens > 4
+    assert -300.0 < scored.logprob < -10.0
+
+
+def test_signs_of_the_model_in_a_text_to_score_are_letters(llm):
+    assert llm.logprob(ASK, "<|im_end|>").n_tokens > 1
+    assert llm.count_tokens("<|im_end|>") == 1
+
+
+def test_a_score_that_does_not_fit_the_context_is_refused_with_the_sizes(llm):
+    with pytest.raises(LLMError, match="tokens") as caught:
+        llm.logprob(ASK, "word " * 600)
+    assert "512" in caught.value.hint
+
+
+def test_a_prompt_is_computed_from_where_it_parts_from_an_earlier_one(llm):
+    """Also if another one was asked in between: each beginning is kept."""
+    beginnings = [f"{word} " * 150 for word in ("red", "blue")]
+    usages = [
+        llm.generate((Message("system", beginning), Message("user", f"{number}?")), max_tokens=1).usage
+        for number in (1, 2)
+        for beginning in beginnings
+    ]
+    assert [usage.reused_tokens < 20 for usage in usages] == [True, True, False, False]
+    for usage in usages[2:]:
+        assert usage.reused_tokens > 150
+        assert usage.prompt_tokens - usage.reused_tokens < 40
+
+
+def test_a_reply_follows_a_schema(llm):
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "year": {"type": "integer"}},
+        "required": ["name", "year"],
+        "additionalProperties": False,
+    }
+    said = llm.generate((Message("user", "Ann was born in 1934."),), max_tokens=60, schema=schema)
+    found = json.loads(said.text)
+    assert found.keys() == {"name", "year"}
+    assert isinstance(found["name"], str) and isinstance(found["year"], int)
+
+
+def test_a_schema_that_is_none_is_an_error_of_the_model(llm):
+    with pytest.raises(LLMError, match="refused"):
+        llm.generate(ASK, max_tokens=5, schema={"type": "nonsense"})
+
+
+def test_what_replies_depend_on_is_the_name_and_the_file(tmp_path):
+    path = tmp_path / "tiny.gguf"
+    assert LlamaCppLLM(path).identity == "tiny"
+    path.write_bytes(b"one")
+    first = LlamaCppLLM(path).identity
+    path.write_bytes(b"another")
+    assert len({first, LlamaCppLLM(path).identity, LlamaCppLLM(path, name="x").identity}) == 3
 
 
 def test_a_file_that_is_no_model_is_a_model_error(tmp_path):

@@ -2,132 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
-import gzip
 import json
-import logging
-import socket
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from veridical.errors import InputError, LLMError
+from veridical.errors import EmptyReplyError, InputError, LLMError, UnreachableError
 from veridical.llm.base import Message
 from veridical.llm.openai_ import OpenAILLM
-from veridical.llm.retry import RetryPolicy
-from veridical.testing.llm_contract import LLMContract
+from veridical.testing.llm_contract import ChooserContract, LLMContract
+from veridical.testing.llm_server import KEY, Fault, completion, likely
 
-KEY = "sk-very-secret-0123456789"
 ASK = (Message("system", "Be short."), Message("user", "Name a colour."))
 
 
-def completion(text="Red.", finish_reason="stop", n_tokens=1):
-    return {
-        "id": "1",
-        "object": "chat.completion",
-        "choices": [
-            {"index": 0, "finish_reason": finish_reason, "message": {"role": "assistant", "content": text}}
-        ],
-        "usage": {"prompt_tokens": 5, "completion_tokens": n_tokens, "total_tokens": 5 + n_tokens},
-    }
-
-
-class Fault:
-    """One way to answer a request."""
-
-    def __init__(self, body=None, status=200, headers=(), hang_s=0.0, drop=False, torn=False, trickle_s=0.0):
-        self.body = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.status, self.headers, self.hang_s = status, dict(headers), hang_s
-        self.drop, self.torn, self.trickle_s = drop, torn, trickle_s
-
-
-class Server:
-    """Answers with its faults in turn, then with a good completion for ever; keeps the requests."""
-
-    def __init__(self):
-        self.faults: list[Fault] = []
-        self.requests: list[dict] = []
-        self.headers: list[dict[str, str]] = []
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *args):
-                pass
-
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers.get("content-length", 0)))
-                server.requests.append(json.loads(body))
-                server.headers.append({name.lower(): value for name, value in self.headers.items()})
-                fault = server.faults.pop(0) if server.faults else Fault(completion())
-                with contextlib.suppress(OSError):  # the client may have gone
-                    server.answer(self, fault)
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads = True
-        self.thread = threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True)
-        self.thread.start()
-        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
-
-    @staticmethod
-    def answer(handler, fault):
-        time.sleep(fault.hang_s)
-        if fault.drop:
-            handler.close_connection = True
-            handler.connection.close()
-            return
-        handler.send_response(fault.status)
-        handler.send_header("content-type", "application/json")
-        handler.send_header("content-length", str(len(fault.body)))
-        for name, value in fault.headers.items():
-            handler.send_header(name, value)
-        handler.end_headers()
-        if fault.torn:
-            handler.wfile.write(fault.body[:30])
-            handler.close_connection = True
-            return
-        if not fault.trickle_s:
-            handler.wfile.write(fault.body)
-            return
-        for byte in fault.body:
-            handler.wfile.write(bytes([byte]))
-            handler.wfile.flush()
-            time.sleep(fault.trickle_s)
-
-    def close(self):
-        self.http.shutdown()
-        self.http.server_close()
-
-
-@pytest.fixture
-def server(monkeypatch):
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    running = Server()
-    yield running
-    running.close()
-
-
-@pytest.fixture
-def waits():
-    return []
-
-
-@pytest.fixture
-def llm(server, waits):
-    return OpenAILLM(server.url, "tiny", KEY, timeout_s=5.0, max_retries=2, sleep=waits.append)
-
-
-class TestOpenAIKeepsTheContract(LLMContract):
+class TestOpenAIKeepsTheContract(LLMContract, ChooserContract):
     secret = KEY
 
     @pytest.fixture(autouse=True)
     def _serve(self, server):
         self.server = server
+        top = likely([("B", -0.2), (" B", -2.5), ("A", -2.6), ("C", -4.0), ("The", -5.0)])
+        server.usual = Fault(completion("B", logprobs=top))
 
     def make(self):
         return OpenAILLM(self.server.url, "tiny", KEY)
@@ -224,30 +120,6 @@ def test_a_retry_after_beyond_the_total_limit_ends_it_at_once(server, llm, waits
     assert waits == []
 
 
-def test_a_server_that_hangs_is_given_up_within_the_limit(server):
-    llm = OpenAILLM(server.url, "tiny", timeout_s=0.2, max_retries=1, sleep=lambda _: None)
-    server.faults = [Fault(completion(), hang_s=1.0)] * 2
-    with pytest.raises(LLMError, match=r"no complete reply within 0\.") as caught:
-        llm.generate(ASK, max_tokens=8)
-    assert "VERIDICAL_LLM_TIMEOUT" in caught.value.hint
-
-
-def test_a_server_that_trickles_is_given_up_although_every_read_is_in_time(server):
-    llm = OpenAILLM(server.url, "tiny", timeout_s=0.3, max_retries=0)
-    server.faults = [Fault(completion(), trickle_s=0.02)]
-    with pytest.raises(LLMError, match="no complete reply"):
-        llm.generate(ASK, max_tokens=8)
-
-
-def test_all_tries_together_end_at_the_total_limit(server):
-    policy = RetryPolicy(max_retries=1000, first_wait_s=0.01, max_wait_s=0.01, total_s=0.4)
-    llm = OpenAILLM(server.url, "tiny", retry=policy)
-    server.faults = [Fault({"error": "down"}, status=503)] * 1000
-    with pytest.raises(LLMError, match="limit for all tries"):
-        llm.generate(ASK, max_tokens=8)
-    assert len(server.requests) < 1000
-
-
 def test_a_lost_connection_is_retried(server, llm):
     server.faults = [Fault(drop=True)]
     assert llm.generate(ASK, max_tokens=8).text == "Red."
@@ -320,31 +192,6 @@ def test_odd_token_counts_do_no_harm(server, llm):
         assert (usage.prompt_tokens, usage.completion_tokens) == (0, 0)
 
 
-def test_the_key_is_nowhere_to_be_seen(server, llm, caplog):
-    caplog.set_level(logging.DEBUG)
-    server.faults = [Fault({"error": {"message": f"Incorrect key {KEY}"}}, status=401)]
-    with pytest.raises(LLMError) as caught:
-        llm.generate(ASK, max_tokens=8)
-    assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__
-    for text in (repr(llm), str(caught.value), caplog.text):
-        assert KEY not in text
-
-
-def test_the_environment_of_another_provider_is_not_sent_along(server, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-somebody-else")
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-for-somebody-else")
-    OpenAILLM(server.url, "tiny").generate(ASK, max_tokens=8)
-    assert "somebody-else" not in str(server.headers)
-
-
-def test_a_password_in_the_url_is_not_shown():
-    llm = OpenAILLM("http://user:hunter2@127.0.0.1:9/v1", "tiny", max_retries=0)
-    with pytest.raises(LLMError) as caught:
-        llm.generate(ASK, max_tokens=8)
-    assert "hunter2" not in repr(llm) + str(caught.value)
-
-
 @pytest.mark.parametrize(
     "url",
     [
@@ -374,125 +221,78 @@ def test_it_can_be_closed_and_used_again(llm):
     assert llm.generate(ASK, max_tokens=8).text == "Red."
 
 
-class RawServer:
-    """Accepts connections, reads one request of each, and lets ``answer`` write bytes to the socket."""
-
-    def __init__(self, answer):
-        self.sent_all = threading.Event()
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/v1"
-        self.answer = answer
-        threading.Thread(target=self.run, daemon=True).start()
-
-    def run(self):
-        with contextlib.suppress(OSError):  # closed at the end of the test
-            while True:
-                connection, _ = self.listener.accept()
-                threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
-
-    def serve(self, connection):
-        with connection, contextlib.suppress(OSError):
-            connection.settimeout(5.0)
-            connection.recv(65536)
-            self.answer(connection)
-            self.sent_all.set()
+def test_prompt_tokens_that_the_server_had_in_its_cache_are_counted(server, llm):
+    server.faults = [
+        Fault(completion(n_cached=4)),
+        Fault(completion(n_cached=9)),
+        Fault(completion(n_cached=-1)),
+    ]
+    reused = [llm.generate(ASK, max_tokens=8).usage.reused_tokens for _ in range(3)]
+    assert reused == [4, 5, 0]  # no more than the prompt's five
 
 
-LATE_REPLY = (b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n", b"\r\n")
+SCHEMA = {"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]}
 
 
-def repeated(connection, piece, seconds, pause_s):
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
-        connection.sendall(piece)
-        time.sleep(pause_s)
+def test_a_schema_is_sent_as_the_form_of_the_reply(server, llm):
+    llm.generate(ASK, max_tokens=8, schema=SCHEMA)
+    assert server.requests[0]["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "reply", "strict": True, "schema": SCHEMA},
+    }
 
 
-def trickle_headers(connection):
-    connection.sendall(LATE_REPLY[0])
-    repeated(connection, b"x: y\r\n", 1.5, 0.05)
-    connection.sendall(LATE_REPLY[1])
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"message": "Unrecognized request argument supplied: response_format"},
+        {"message": "Invalid parameter", "param": "response_format"},
+        {"message": "JSON schema conversion failed: unsupported keyword"},
+        {"message": "This response_format type is unavailable now"},
+    ],
+)
+def test_a_server_that_takes_no_schema_is_asked_without_it_from_then_on(server, llm, waits, error):
+    server.faults = [Fault({"error": error}, status=400)]
+    assert llm.generate(ASK, max_tokens=8, schema=SCHEMA).text == "Red."
+    llm.generate(ASK, max_tokens=8, schema=SCHEMA)
+    assert ["response_format" in request for request in server.requests] == [True, False, False]
+    assert waits == []
 
 
-def continue_for_long(connection):
-    repeated(connection, b"HTTP/1.1 100 Continue\r\n\r\n", 1.5, 0.05)
-    connection.sendall(b"".join(LATE_REPLY))
+def test_calls_on_their_way_learn_together_what_a_server_does_not_take(server):
+    refusal = Fault({"error": {"message": "Unsupported parameter", "param": "max_tokens"}}, 400, hang_s=0.1)
+    server.faults = [refusal] * 4
+    llm = OpenAILLM(server.url, "tiny", max_retries=0)
+    with ThreadPoolExecutor(4) as pool:
+        texts = list(pool.map(lambda _: llm.generate(ASK, max_tokens=8).text, range(4)))
+    assert texts == ["Red."] * 4
+    assert [("max_tokens" in request) for request in server.requests] == [True] * 4 + [False] * 4
 
 
-def trickle_an_error(connection):
-    connection.sendall(b"HTTP/1.1 500 Oh\r\ncontent-length: 30\r\n\r\n")
-    repeated(connection, b".", 1.5, 0.05)
-
-
-@pytest.mark.parametrize("answer", [trickle_headers, continue_for_long, trickle_an_error])
-def test_the_time_limit_holds_in_every_phase_of_a_reply(answer, monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "*")
-    server = RawServer(answer)
-    llm = OpenAILLM(server.url, "tiny", timeout_s=0.3, max_retries=0)
-    with pytest.raises(LLMError, match="no complete reply within 0"):
-        llm.generate(ASK, max_tokens=8)
-    server.listener.close()
-
-
-def test_a_call_that_is_late_takes_no_other_call_with_it(server):
-    llm = OpenAILLM(server.url, "tiny", timeout_s=0.4, max_retries=0)
-    server.faults = [Fault(completion(), hang_s=1.0), Fault(completion(), hang_s=0.2)]
-    with ThreadPoolExecutor(2) as pool:
-        slow = pool.submit(llm.generate, ASK, max_tokens=8)
-        while not server.requests:
-            time.sleep(0.01)
-        time.sleep(0.25)
-        other = pool.submit(llm.generate, ASK, max_tokens=8)
-        assert slow.exception() is not None
-        assert other.result().text == "Red."
-
-
-@pytest.mark.parametrize("status", [b"500 Oh", b"302 Found\r\nlocation: /v2", b"401 No"])
-def test_an_error_without_end_is_not_read_to_its_end(status, monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "*")
-
-    def much(connection):
-        connection.sendall(b"HTTP/1.1 " + status + b"\r\ncontent-length: 67108864\r\n\r\n")
-        for _ in range(64):
-            connection.sendall(b"e" * 1048576)
-
-    server = RawServer(much)
-    llm = OpenAILLM(server.url, "tiny", timeout_s=10.0, max_retries=0)
-    with pytest.raises(LLMError, match=f"status {status[:3].decode()}"):
-        llm.generate(ASK, max_tokens=8)
-    llm.close()
-    assert not server.sent_all.wait(0.2)
-    server.listener.close()
-
-
-def test_a_reply_packed_in_a_way_nobody_asked_for_is_refused(server, llm):
-    packed = gzip.compress(gzip.compress(b"[" * 1000))
-    server.faults = [Fault(packed, headers={"content-encoding": "gzip, gzip"})]
-    with pytest.raises(LLMError, match="encoding"):
-        llm.generate(ASK, max_tokens=8)
-
-
-def test_a_redirect_is_not_followed_and_the_address_is_named(server, llm):
-    server.faults = [Fault(b"", status=307, headers={"location": "http://elsewhere.example/v1"})]
-    with pytest.raises(LLMError, match="elsewhere") as caught:
-        llm.generate(ASK, max_tokens=8)
-    assert "VERIDICAL_LLM_BASE_URL" in caught.value.hint
-
-
-@pytest.mark.parametrize("status", [200, 401, 500])
-@pytest.mark.parametrize("form", ["{}", '{{"error": {{"message": "{}"}}}}'])
-def test_a_key_at_the_place_where_a_message_is_cut_is_not_shown_in_part(server, status, form):
-    text = "x" * (300 - len(KEY) // 2) + KEY
-    server.faults = [Fault(form.format(text).encode(), status=status)]
-    llm = OpenAILLM(server.url, "tiny", KEY, max_retries=0)
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (Fault({"error": "no"}, status=401), UnreachableError),
+        (Fault({"error": "no"}, status=403), UnreachableError),
+        (Fault(drop=True), UnreachableError),
+        (Fault(completion(), hang_s=0.5), UnreachableError),
+        (Fault(completion("")), EmptyReplyError),
+        (Fault({"error": "too long"}, status=400), LLMError),
+        (Fault({"error": "broken"}, status=500), LLMError),
+    ],
+)
+def test_the_error_tells_nobody_there_from_no_reply_from_other_trouble(server, fault, kind):
+    server.faults = [fault]
     with pytest.raises(LLMError) as caught:
-        llm.generate(ASK, max_tokens=8)
-    assert KEY[:5] not in str(caught.value)
+        OpenAILLM(server.url, "tiny", timeout_s=0.2, max_retries=0).generate(ASK, max_tokens=8)
+    assert type(caught.value) is kind
 
 
-@pytest.mark.parametrize("odd", ["sk-secret\n1", "sk-secret\0", "sk-secret\u00e9", "sk secret"])
-def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(odd):
-    with pytest.raises(InputError, match="API key") as caught:
-        OpenAILLM("http://127.0.0.1:9/v1", "tiny", odd)
-    assert "secret" not in str(caught.value)
-    assert "secret" not in repr(caught.value)
+def test_what_replies_depend_on_is_the_address_and_the_model():
+    identities = {
+        OpenAILLM(f"http://user:hunter2@{host}/v1", model, KEY).identity
+        for host in "ab"
+        for model in ("x", "y")
+    }
+    assert len(identities) == 4
+    assert not any("hunter2" in identity or KEY in identity for identity in identities)

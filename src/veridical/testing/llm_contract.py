@@ -1,20 +1,25 @@
-"""What every language model must do, as a test class to inherit from.
+"""What every language model must do, as test classes to inherit from.
 
 A backend's test module does::
 
-    class TestMyLLM(LLMContract):
+    class TestMyLLM(LLMContract, ChooserContract, ScorerContract):
         def make(self):
             return MyLLM(...)
+
+with the last two only where it has ``choose`` and ``logprob``.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from veridical.errors import InputError, LLMError
-from veridical.llm.base import LLM, Generation, Message
+from veridical.llm.base import FLOOR, LLM, Choice, Chooser, Generation, Message, Scorer
 
+CHOOSE = (Message("user", "Which is a colour?\nA. Ship\nB. Red\nC. Seven\nAnswer with the letter only."),)
+LABELS = ("A", "B", "C")
 ASK = (Message("system", "You are helpful."), Message("user", "Name a colour of the rainbow."))
 
 
@@ -67,6 +72,7 @@ class LLMContract:
         usage = generation.usage
         expect(usage.calls >= 1, "the calls are counted")
         expect(usage.prompt_tokens >= 0 and usage.completion_tokens >= 0, "tokens are not negative")
+        expect(0 <= usage.reused_tokens <= usage.prompt_tokens, "only what was asked can be used again")
         expect(generation.finish_reason, "the reason for the end is given")
         expect(generation.seconds >= 0, "time does not run backwards")
         expect(isinstance(generation.to_dict()["usage"], dict), "it turns into plain values")
@@ -112,3 +118,85 @@ class LLMContract:
         """Neither in ``repr`` nor in the name."""
         llm = self.make()
         expect(not self.secret or self.secret not in repr(llm) + llm.name, "the secret stays out of repr")
+
+
+class ChooserContract:
+    """The contract of :class:`veridical.llm.base.Chooser`."""
+
+    def make_chooser(self) -> Chooser:
+        """Return a model that can choose between A, B and C. May be called for each test."""
+        made = self.make()  # type: ignore[attr-defined]
+        expect(isinstance(made, Chooser), "it follows the protocol")
+        return made  # type: ignore[no-any-return]
+
+    def check(self, choice: Choice, labels: tuple[str, ...] = LABELS) -> None:
+        """Whatever was chosen, this holds."""
+        expect(tuple(choice.probabilities) == labels, "each label is there, in the order asked")
+        values = choice.probabilities.values()
+        expect(all(0.0 <= value <= 1.0 for value in values), "probabilities are probabilities")
+        expect(math.isclose(sum(values), 1.0, abs_tol=1e-9), "they sum to one")
+        expect(set(choice.unseen) < set(labels), "some label was seen")
+        expect(all(choice.probabilities[label] == FLOOR for label in choice.unseen), "unseen is the floor")
+        expect(choice.mode in {"logprobs", "votes"}, "it says how it came about")
+        expect((choice.n_votes > 0) == (choice.mode == "votes"), "votes are counted where there are some")
+        expect(choice.usage.calls >= 1 and choice.seconds >= 0, "the cost is there")
+
+    def test_a_choice_is_complete(self) -> None:
+        """Probabilities in order, summing to one, and how they came about."""
+        self.check(self.make_chooser().choose(CHOOSE, LABELS))
+
+    def test_labels_come_back_in_the_order_asked(self) -> None:
+        """Also where it is not that of the alphabet."""
+        self.check(self.make_chooser().choose(CHOOSE, ("C", "A", "B")), ("C", "A", "B"))
+
+    def test_the_order_of_the_labels_changes_nothing(self) -> None:
+        """Only the prompt does; engines that compute a prompt in parts may differ in the last digits."""
+        chooser = self.make_chooser()
+        one, other = (chooser.choose(CHOOSE, labels).probabilities for labels in (LABELS, LABELS[::-1]))
+        expect(all(abs(one[label] - other[label]) < 0.05 for label in LABELS), "each label keeps its share")
+
+    def test_choices_that_make_no_sense_are_refused(self) -> None:
+        """No message, too few labels, the same one twice, an empty one, no votes."""
+        chooser = self.make_chooser()
+        for labels in ((), ("A",), ("A", "B", "A"), ("A", ""), ("A", " "), ("A", " B")):
+            expect_error(InputError, lambda labels=labels: chooser.choose(CHOOSE, labels), f"{labels}")  # type: ignore[misc]
+        expect_error(InputError, lambda: chooser.choose((), LABELS), "no message is refused")
+        expect_error(InputError, lambda: chooser.choose(CHOOSE, LABELS, n_votes=0), "no vote is refused")
+
+    def test_several_threads_may_choose_at_once(self) -> None:
+        """Choices do not get mixed up or lost."""
+        chooser = self.make_chooser()
+        orders = (LABELS, ("B", "A"), ("C", "B", "A"), ("B", "C"))
+        with ThreadPoolExecutor(4) as pool:
+            choices = list(pool.map(lambda labels: chooser.choose(CHOOSE, labels), orders))
+        for labels, choice in zip(orders, choices, strict=True):
+            self.check(choice, labels)
+
+
+class ScorerContract:
+    """The contract of :class:`veridical.llm.base.Scorer`."""
+
+    def make_scorer(self) -> Scorer:
+        """Return a model that can score a text. May be called for each test."""
+        made = self.make()  # type: ignore[attr-defined]
+        expect(isinstance(made, Scorer), "it follows the protocol")
+        return made  # type: ignore[no-any-return]
+
+    def test_a_score_is_complete(self) -> None:
+        """A log-probability of so many tokens, and what it cost."""
+        scored = self.make_scorer().logprob(ASK, "Red is a colour.")
+        expect(math.isfinite(scored.logprob) and scored.logprob <= 0.0, "a logarithm of a probability")
+        expect(scored.n_tokens >= 1, "the tokens are counted")
+        expect(scored.usage.calls >= 1 and scored.seconds >= 0, "the cost is there")
+
+    def test_a_likely_text_scores_higher_than_an_unlikely_one(self) -> None:
+        """A colour rather than noise of the same length."""
+        scorer = self.make_scorer()
+        likely, noise = (scorer.logprob(ASK, text).logprob for text in ("Red", "}{;"))
+        expect(likely > noise, "the answer is likelier than noise")
+
+    def test_scores_that_make_no_sense_are_refused(self) -> None:
+        """Nothing to score, and nothing it would answer."""
+        scorer = self.make_scorer()
+        expect_error(InputError, lambda: scorer.logprob(ASK, ""), "an empty text is refused")
+        expect_error(InputError, lambda: scorer.logprob((), "Red"), "no message is refused")
