@@ -32,35 +32,38 @@ def read_aside(aside: Item, owner: str, lives: bool) -> Iterator[Pieces]:
     Yields
     ------
     (head, relation, tail)
-        The owner is the head. Dates alone are joined to it by ``IN``, and those of a life by ``BORN`` and
-        ``DIED``; everything else by the words that stand before it.
+        The owner is the head. Dates alone are joined to it by ``IN``, and those of a life, with the places
+        beside them, by ``BORN`` and ``DIED``; everything else by the words that stand before it.
     """
-    items = read(aside.text[1:-1])
-    span = _span_of_dates(items)
-    if span is not None:
-        first, last = span
-        begin, end = items[first], items[last]
-        if lives:
-            yield owner, BORN, begin.text
-            yield owner, DIED, end.text
-        else:
-            yield owner, IN, _tidy(aside.text[1:-1][begin.start : end.end])
-        items = items[:first]
+    inside = aside.text[1:-1]
+    items = read(inside)
+    dash = _dash_between_dates(items)
+    if dash is not None and lives:
+        for word, part in ((BORN, _last_part(items[:dash])), (DIED, items[dash + 1 :])):
+            yield from ((owner, word, _tidy(item.text)) for item in part if item.kind in ("date", "name"))
+    elif dash is not None:
+        begin = next(item for item in reversed(items[:dash]) if item.kind == "date")
+        end = next(item for item in items[dash + 1 :] if item.kind == "date")
+        yield owner, IN, _tidy(inside[begin.start : end.end])
+    if dash is not None:
+        items = items[: dash - len(_last_part(items[:dash]))]
     yield from _said(items, owner, lives)
 
 
-def _span_of_dates(items: Sequence[Item]) -> tuple[int, int] | None:
-    """The places of two dates with a dash between them."""
+def _dash_between_dates(items: Sequence[Item]) -> int | None:
+    """The place of a dash with a date before it, and one after it, as in "1 May 1900, Rome – 2 June 1960"."""
     for place, item in enumerate(items):
-        if item.kind != "date":
-            continue
-        after = place + 1
-        while after < len(items) and items[after].lower in _ABOUT | _DASHES:
-            after += 1
-        dashed = any(other.lower in _DASHES for other in items[place + 1 : after])
-        if dashed and after < len(items) and items[after].kind == "date":
-            return place, after
+        if item.lower in _DASHES and item.kind in ("mark", "word"):
+            before = any(other.kind == "date" for other in _last_part(items[:place]))
+            if before and any(other.kind == "date" for other in items[place + 1 : place + 4]):
+                return place
     return None
+
+
+def _last_part(items: Sequence[Item]) -> Sequence[Item]:
+    """What stands from the last date on, and before a dash, with the place of birth if that is given."""
+    first = next((n for n in range(len(items) - 1, -1, -1) if items[n].kind == "date"), len(items))
+    return items[first:]
 
 
 def _said(items: Sequence[Item], owner: str, lives: bool) -> Iterator[Pieces]:

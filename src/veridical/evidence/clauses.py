@@ -246,7 +246,7 @@ class _Reading:
             following = items[place + 1] if place + 1 < len(items) else None
             if item.kind == "aside":
                 owner = self._owner()
-                if not gap and owner:
+                if owner and all(part.kind == "mark" for part in gap):
                     yield from read_aside(item, owner, self._lives(owner))
             elif item.kind not in THINGS:
                 gap.append(item)
@@ -259,7 +259,7 @@ class _Reading:
 
     def _owner(self) -> str:
         """What an aside is about."""
-        if self.last is None or self.last.kind == "phrase":
+        if self.last is None or self.last.kind == "phrase" or not self.relation:
             return self.heads[0]
         return self.subject.head(self.last) if self.last.kind in NAMED else ""
 

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from veridical.corpus.split import is_heading, sentences
 from veridical.evidence.clauses import Pieces, Subject, rest_of, subject_of, triples_of
-from veridical.evidence.mentions import Item
+from veridical.evidence.mentions import NAMED, Item
 from veridical.evidence.phrases import are_people, cut, nouns_of
 from veridical.evidence.triples import Extraction, Found
 from veridical.nli.lexicon import word_list
+from veridical.nli.names import TITLES
 from veridical.types import Span
 
 MOST_PER_SENTENCE = 12
@@ -32,6 +33,8 @@ _FIELD = re.compile(r"\A[-*•·]?\s*(?P<key>[^\W\d_][\w /'’-]{1,40}):\s+(?P<v
 _GENERIC = frozenset(
     word_list("film movie album song book novel band group series show company team club city town game")
 )
+_KNOWN = frozenset(("known", "called", "credited", "named"))
+_TITLES = TITLES | frozenset(word_list("baronet baron baroness sheikh lord lady sir"))
 _SMALL = frozenset(word_list("the a an of and in on at for to"))
 
 
@@ -111,8 +114,21 @@ def _subject(name: str, text: str, said: Sequence[tuple[Span, Sequence[Item]]]) 
     phrase = next((item.text for item in opening if item.kind == "phrase"), "")
     nouns = nouns_of(phrase)
     is_person = are_people(nouns) if nouns else _PERSONAL.search(text) is not None
-    also = _key(first.text) if first is not None and not _key(name).isdisjoint(_key(first.text)) else None
-    return Subject(name, _GENERIC.union(nouns), is_person, _caller(_key(name), also))
+    own = _key(name)
+    also = _key(first.text) if first is not None and _is_introduced(own, first, opening) else None
+    return Subject(name, _GENERIC.union(nouns), is_person, _caller(own, also))
+
+
+def _is_introduced(own: frozenset[str], first: Item, opening: Sequence[Item]) -> bool:
+    """Whether a passage begins with a longer form of its title, or says that it is better known by it."""
+    if not own.isdisjoint(_key(first.text)):
+        return True
+    recent: set[str] = set()
+    for item in opening:
+        if item.kind in NAMED and _key(item.text) <= own and not recent.isdisjoint(_KNOWN):
+            return True
+        recent = set() if item.kind in NAMED else recent | {item.lower}
+    return False
 
 
 def _caller(own: frozenset[str], also: frozenset[str] | None) -> Callable[[str], bool]:
@@ -129,7 +145,8 @@ def _caller(own: frozenset[str], also: frozenset[str] | None) -> Callable[[str],
 
 
 def _key(name: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(name.casefold())) - _SMALL
+    words = frozenset(_WORD.findall(name.casefold())) - _SMALL
+    return words - _TITLES or words
 
 
 def _pattern(name: str) -> re.Pattern[str] | None:

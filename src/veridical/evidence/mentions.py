@@ -43,8 +43,8 @@ _OPENERS = frozenset(
     word_list(
         """although despite following however later soon then upon today tomorrow yesterday currently
         meanwhile moreover furthermore instead besides like unlike along together according due throughout
-        among many several some much none once since unless whether though thus therefore hence still yet even often
-        another others including excluding featuring starring directed written produced released founded
+        among many several some much none once since unless whether though thus therefore hence still yet even
+        often another others including excluding featuring starring directed written produced released founded
         located recorded launched created composed inspired published named built established introduced"""
     )
 )
@@ -57,6 +57,14 @@ _BODIES = frozenset(
         ministry school association academy campaign museum office secretary minister fund court"""
     )
 )
+_BEHIND = frozenset(("jr", "jr.", "sr", "sr.", "inc", "inc.", "ltd", "ltd."))
+_RANKS = frozenset(
+    word_list(
+        """king queen prince princess duke duchess marquess marchioness earl count countess viscount
+        viscountess baron baroness lord lady archduke archduchess emperor empress"""
+    )
+)
+_ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th)")
 _SHORTENED = frozenset(
     word_list("st dr mr mrs ms jr sr mt ft lt col gen capt sgt rev prof bros hon gov sen maj adm")
 )
@@ -273,7 +281,7 @@ def _next_of_name(items: Sequence[Item], last: int) -> int | None:
         return last + 2
     if one.text in ("&", "/") and _capital(two):
         return last + 2
-    if one.text == "," and two.lower in ("jr", "jr.", "sr", "sr.", "inc", "inc."):
+    if one.text == "," and _follows_name(two, at(last + 3)):
         return last + 2
     joins = one.lower in _JOINING or (one.lower == "for" and here.lower in _BODIES)
     if joins and one.kind == "word":
@@ -283,6 +291,17 @@ def _next_of_name(items: Sequence[Item], last: int) -> int | None:
         if after < len(items) and _capital(items[after]):
             return after
     return None
+
+
+def _follows_name(item: Item, following: Item | None) -> bool:
+    """Whether a name goes on behind a comma with this: "Jr.", "2nd Earl of March", "Duke of York"."""
+    if item.lower in _BEHIND:
+        return True
+    if following is None:
+        return False
+    if _ORDINAL.fullmatch(item.lower) is not None:
+        return _capital(following)
+    return item.lower in _RANKS and _capital(item) and following.lower in ("of", "de", "von", "to")
 
 
 def _numbers(items: Sequence[Item], sentence: str) -> list[Item]:

@@ -96,9 +96,11 @@ def _end(items: Sequence[Item], begin: int) -> int:
     limit = min(len(items), begin + _MOST_ITEMS)
     while end < limit and _belongs(items, begin, end):
         end += 1
+    if end < limit and items[end].kind == "name" and items[begin - 1].lower in ("a", "an"):
+        end += 1  # "is a Western"
     while end > begin and _hangs(items[end - 1]):
         end -= 1
-    if end == begin + 1 and items[begin].kind != "word":
+    if end == begin + 1 and items[begin].kind != "word" and items[begin - 1].lower not in ("a", "an"):
         return begin
     return end
 
