@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, get_args, runtime_checkable
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, Protocol, TypeVar, get_args, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from veridical.errors import InputError
+from veridical import prompts
+from veridical.errors import InputError, LLMError, UnreachableError
+from veridical.evidence.prompting import escape, message_tokens, one_line, shortened, shown_triple
 from veridical.evidence.reliability import PRIOR
+from veridical.evidence.scores import read_score, read_scores
+from veridical.llm.base import LLM, Generation, Message
+from veridical.llm.managed import Request, manage
 from veridical.types import CredibilitySource
 
 FloatArray = npt.NDArray[np.float64]
@@ -17,6 +26,70 @@ BoolArray = npt.NDArray[np.bool_]
 Tick = Callable[[], object]
 Judged = list[float | None]
 """Credibilities in [0, 1]; ``None`` where the judge gave nothing usable."""
+
+_STAGE = "credibility"
+_MAX_PER_CALL = 50
+_MAX_CLAIM = 240  # characters of a claim, cut parts included
+_MAX_TITLE = 120
+_CLAIM_TOKENS = {False: 48, True: 72}  # room for the judgement of one claim, in lines and in JSON
+_ROOM = 16
+_PASSAGE_TOKENS = 160
+_TEMPERATURE = 0.7
+_TEXT = {"type": "string"}
+_SCORE = {"type": "number"}
+
+
+def _object(fields: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+_CLAIM_SCHEMA = _object({"id": _TEXT, "head": _TEXT, "tail": _TEXT, "relation": _TEXT, "score": _SCORE})
+_CLAIMS_SCHEMA = _object({"judgements": {"type": "array", "items": _CLAIM_SCHEMA}})
+_PASSAGE_SCHEMA = _object({"things": _TEXT, "relations": _TEXT, "score": _SCORE})
+
+
+_Steps = tuple[tuple[str, str], ...]
+_SHOWN_CLAIMS: tuple[tuple[str, _Steps], ...] = (
+    (
+        "<Marie Curie; discovered; insulin>",
+        (
+            ("head", "real chemist"),
+            ("tail", "real hormone"),
+            ("relation", "false, Banting and Best found it"),
+            ("score", "0"),
+        ),
+    ),
+    (
+        "<Mount Everest; lies on the border of; Nepal and China>",
+        (
+            ("head", "real mountain"),
+            ("tail", "real countries"),
+            ("relation", "true, across its summit"),
+            ("score", "10"),
+        ),
+    ),
+)
+_SHOWN_PASSAGES: tuple[tuple[tuple[str, str], _Steps], ...] = (
+    (
+        ("Penicillin", "Penicillin is a vaccine against measles. Louis Pasteur sold it from 1790 on."),
+        (
+            ("things", "real drug, disease and chemist"),
+            ("relations", "false, an antibiotic, found by Fleming in 1928"),
+            ("score", "0"),
+        ),
+    ),
+    (
+        ("Lake Baikal", "Lake Baikal in Siberia is the deepest lake on Earth. The Angara flows out of it."),
+        (
+            ("things", "real lake, region and river"),
+            ("relations", "true, 1642 m deep, drained by the Angara"),
+            ("score", "10"),
+        ),
+    ),
+)
+
+
+_Item = TypeVar("_Item", str, tuple[str, str])
 
 
 @runtime_checkable
@@ -42,6 +115,153 @@ class Evaluator(Protocol):
     def judge_documents(self, documents: Sequence[tuple[str, str]], *, tick: Tick | None = None) -> Judged:
         """Judge passages, each its document's title and a text; otherwise as `judge_triples`."""
         ...
+
+
+class LLMEvaluator:
+    """Have a language model judge by what it knows (ReliableRAG, credibility in three steps).
+
+    It sees claims, or one passage, and nothing else: not the question, not the source, not other evidence.
+    For each it says in a few words whether head and tail are real, then whether the relation is true, then
+    a score from 0 to 10. Before them stand the instruction and two demonstrations, the same in every prompt.
+
+    Parameters
+    ----------
+    llm
+        Any chat model. Give it as a `ManagedLLM` for a cache and a budget.
+    n_per_call
+        Most claims in one prompt, 1 to 50. Each has an id, which its judgement has to repeat; what has none,
+        or is there twice, is asked again alone. Passages go one a prompt.
+    max_tries
+        How often a claim or passage is asked about before it is given up, at least 1. From the third try
+        on the reply is sampled, since the second one would come again.
+    budget_tokens
+        About how many tokens a prompt may have; a passage is cut to fit.
+    schema_mode
+        Ask for JSON that follows a schema, for servers that can hold a model to one. A reply that is no JSON
+        all the same is read as text.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+    UnreachableError
+        By the methods, when nobody answers any more: that says nothing of a claim.
+    BudgetError
+        By the methods, when a budget runs out. What was done is in the cache, and the same call goes on.
+    """
+
+    def __init__(
+        self,
+        llm: LLM,
+        *,
+        n_per_call: int = 8,
+        max_tries: int = 2,
+        budget_tokens: int = 2048,
+        schema_mode: bool = False,
+    ) -> None:
+        if not 1 <= n_per_call <= _MAX_PER_CALL:
+            raise InputError(f"n_per_call is {n_per_call}.", f"Pass 1 to {_MAX_PER_CALL}.")
+        if max_tries < 1:
+            raise InputError(f"max_tries is {max_tries}.", "Pass 1 or more.")
+        self._llm = manage(llm)
+        self.n_per_call = n_per_call
+        self.max_tries = max_tries
+        self.budget_tokens = budget_tokens
+        self.schema_mode = schema_mode
+        self._about_claims = self._claims_before()
+        self._about_passages = self._passages_before()
+        least = message_tokens((*self._about_passages, _asking_passage("", ""))) + 50
+        if budget_tokens < least:
+            raise InputError(
+                f"budget_tokens is {budget_tokens}, and the instruction alone takes about {least}.",
+                f"Pass {least} or more.",
+            )
+
+    @cached_property
+    def name(self) -> str:
+        """``llm:``, the model, and a hash of the prompts and the settings."""
+        settings = (self.n_per_call, self.max_tries, self.budget_tokens, self.schema_mode)
+        asked = (self._about_claims, self._about_passages, settings)
+        return f"llm:{self._llm.name}@{hashlib.sha256(repr(asked).encode()).hexdigest()[:8]}"
+
+    def judge_triples(self, triples: Sequence[str], *, tick: Tick | None = None) -> Judged:
+        """Judge claims; see `Evaluator.judge_triples`."""
+        return self._judge(triples, self.n_per_call, self._claims_request, _read_claims, tick)
+
+    def judge_documents(self, documents: Sequence[tuple[str, str]], *, tick: Tick | None = None) -> Judged:
+        """Judge passages, one a prompt; see `Evaluator.judge_documents`."""
+        return self._judge(documents, 1, self._passage_request, _read_passage, tick)
+
+    def _judge(
+        self,
+        items: Sequence[_Item],
+        n_each: int,
+        ask: Callable[[Sequence[_Item]], Request],
+        read: Callable[[Generation, int], list[float | None]],
+        tick: Tick | None,
+    ) -> Judged:
+        unique = [item for item in dict.fromkeys(items) if _has_words(item)]
+        found: dict[_Item, float] = {}
+        left = unique
+        for number in range(self.max_tries):
+            batches = _batches(left, n_each if number == 0 else 1)
+            requests = [_resampled(ask(batch), number) for batch in batches]
+            sizes = iter([len(batch) for batch in batches])
+            ticking = partial(_tick, tick, sizes) if tick is not None and number == 0 else None
+            replies = self._llm.generate_many(requests, stage=_STAGE, tick=ticking)
+            for batch, reply in zip(batches, replies, strict=True):
+                if isinstance(reply, LLMError):
+                    continue
+                values = zip(batch, read(reply, len(batch)), strict=True)
+                found.update((item, value) for item, value in values if value is not None)
+            for reply in replies:
+                if isinstance(reply, UnreachableError):
+                    raise reply
+            left = [item for item in left if item not in found]
+            if not left:
+                break
+        if tick is not None:
+            for _ in range(len(items) - len(unique)):
+                tick()
+        return [found.get(item) for item in items]
+
+    def _claims_before(self) -> tuple[Message, ...]:
+        form = prompts.render(f"credibility_claims_{self._form}")
+        rows = [(("id", f"T{place}"), *steps) for place, (_, steps) in enumerate(_SHOWN_CLAIMS, start=1)]
+        judged = [_object_of(row) for row in rows]
+        if self.schema_mode:
+            said = json.dumps({"judgements": judged}, ensure_ascii=False)
+        else:
+            said = "\n".join(f"{row[0][1]} | {_line(row[1:])}" for row in rows)
+        return (
+            Message("system", prompts.render("credibility_claims", form=form)),
+            _asking_claims([claim for claim, _ in _SHOWN_CLAIMS]),
+            Message("assistant", said),
+        )
+
+    def _passages_before(self) -> tuple[Message, ...]:
+        form = prompts.render(f"credibility_passage_{self._form}")
+        found = [Message("system", prompts.render("credibility_passage", form=form))]
+        for passage, steps in _SHOWN_PASSAGES:
+            said = json.dumps(_object_of(steps), ensure_ascii=False) if self.schema_mode else _line(steps)
+            found += [_asking_passage(*passage), Message("assistant", said)]
+        return tuple(found)
+
+    @property
+    def _form(self) -> str:
+        return "json" if self.schema_mode else "lines"
+
+    def _claims_request(self, claims: Sequence[str]) -> Request:
+        n_tokens = _ROOM + len(claims) * _CLAIM_TOKENS[self.schema_mode]
+        schema = _CLAIMS_SCHEMA if self.schema_mode else None
+        return Request((*self._about_claims, _asking_claims(claims)), n_tokens, schema=schema)
+
+    def _passage_request(self, passages: Sequence[tuple[str, str]]) -> Request:
+        [(title, text)] = passages
+        room = self.budget_tokens - message_tokens((*self._about_passages, _asking_passage(title, "")))
+        asking = _asking_passage(title, shortened(text, room))
+        schema = _PASSAGE_SCHEMA if self.schema_mode else None
+        return Request((*self._about_passages, asking), _PASSAGE_TOKENS, schema=schema)
 
 
 def combine(
@@ -115,3 +335,52 @@ def _column(values: npt.ArrayLike, what: str) -> FloatArray:
     if len(wrong):
         raise InputError(f"A {what} is {wrong[0]}.", "It has to lie in [0, 1].")
     return column
+
+
+def _asking_claims(claims: Sequence[str]) -> Message:
+    lines = [f"T{place}: {shown_triple(claim, _MAX_CLAIM)}" for place, claim in enumerate(claims, start=1)]
+    return Message("user", prompts.render("credibility_claims_user", claims="\n".join(lines)))
+
+
+def _asking_passage(title: str, text: str) -> Message:
+    shown = one_line(title, _MAX_TITLE) or "(none)"
+    return Message("user", prompts.render("credibility_passage_user", title=shown, text=escape(text).strip()))
+
+
+def _object_of(steps: _Steps) -> dict[str, str | int]:
+    """A judgement as JSON has it: all texts, but the score a number."""
+    return {name: int(value) if name == "score" else value for name, value in steps}
+
+
+def _line(steps: _Steps) -> str:
+    return " | ".join(f"{name}: {value}" for name, value in steps)
+
+
+def _read_claims(reply: Generation, n_claims: int) -> list[float | None]:
+    ids = [f"T{place}" for place in range(1, n_claims + 1)]
+    found = read_scores(reply.text, ids, cut=reply.finish_reason == "length")
+    return [found.get(id_) for id_ in ids]
+
+
+def _read_passage(reply: Generation, n_passages: int) -> list[float | None]:
+    return [read_score(reply.text, cut=reply.finish_reason == "length")] * n_passages
+
+
+def _has_words(item: str | tuple[str, str]) -> bool:
+    """Whether there is anything to judge. A title alone says nothing."""
+    return any(char.isalnum() for char in (item if isinstance(item, str) else item[1]))
+
+
+def _batches(items: Sequence[_Item], n_each: int) -> list[Sequence[_Item]]:
+    return [items[start : start + n_each] for start in range(0, len(items), n_each)]
+
+
+def _resampled(request: Request, n_tried: int) -> Request:
+    """From the third try on a reply that greedy decoding would not give."""
+    return request if n_tried < 2 else replace(request, temperature=_TEMPERATURE, seed=n_tried)
+
+
+def _tick(tick: Tick, sizes: Iterator[int]) -> None:
+    """Tick once for each item of a batch: whichever batch it was, in the end all are done."""
+    for _ in range(next(sizes)):
+        tick()

@@ -72,10 +72,19 @@ def shown_triple(triple: str, max_chars: int = 120) -> str:
     return f"<{'; '.join(one_line(part, most) for part in parts)}>"
 
 
+def shortened(text: str, n_tokens: int) -> str:
+    """Cut a text to about ``n_tokens`` tokens, with a "…" where it was cut."""
+    room = 4 * n_tokens
+    for place, char in enumerate(text):
+        room -= _quarters(char)
+        if room < 0:
+            return text[: max(0, place - 1)].rstrip() + _CUT
+    return text
+
+
 def about_tokens(text: str) -> int:
     """About how many tokens a text takes, rounded up: a letter a quarter of one, an ideograph a whole one."""
-    quarters = sum(1 if ord(char) < 0x2E80 else 4 for char in text)
-    return -(-quarters // 4)
+    return -(-sum(map(_quarters, text)) // 4)
 
 
 def message_tokens(messages: Sequence[Message]) -> int:
@@ -100,3 +109,7 @@ def fitting(shots: Sequence[Sequence[Message]], n_tokens: int) -> list[Message]:
             break
         found.extend(shot)
     return found
+
+
+def _quarters(char: str) -> int:
+    return 1 if ord(char) < 0x2E80 else 4
