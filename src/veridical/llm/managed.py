@@ -26,7 +26,7 @@ from veridical.llm.base import (
 )
 from veridical.llm.budget import Budget, Prices, guessed
 from veridical.llm.cache import ReplyCache
-from veridical.llm.labels import check_choice
+from veridical.llm.labels import check_choice, check_continuation
 from veridical.llm.replies import Reply
 from veridical.llm.voting import vote
 from veridical.types import Usage
@@ -164,6 +164,7 @@ class ManagedLLM:
         LLMError
             Also if the engine cannot do this.
         """
+        check_continuation(messages, continuation)
         engine = self.llm
         if not isinstance(engine, Scorer):
             raise LLMError(
@@ -257,13 +258,15 @@ class ManagedLLM:
         votes = lambda: vote(self, request.messages, request.labels, **options)  # noqa: E731
         return _Call(Choice, key, votes, composed=True)
 
-    def _serve(self, call: _Call[Reply]) -> Reply:
-        if call.composed:
-            return call.send()
-        known = self._cached(call)
+    def _serve(self, call: _Call[Reply], halt: _Halt | None = None) -> Reply:
+        known = None if call.composed else self._cached(call)
         if known is not None:
             self._record(known.usage)
             return known
+        if halt is not None and halt.reason is not None:
+            raise halt.reason
+        if call.composed:
+            return call.send()
         with self._gate:
             reply = self._send(call)
         if self.cache is not None and call.key is not None:
@@ -341,10 +344,8 @@ class ManagedLLM:
 
     def _try(self, call: _Call[Reply], halt: _Halt) -> Reply | LLMError:
         """Make one call of a batch; the error, if it is only this call's."""
-        if halt.reason is not None:
-            return halt.reason
         try:
-            reply = self._serve(call)
+            reply = self._serve(call, halt)
         except BudgetError:
             raise
         except UnreachableError as error:
