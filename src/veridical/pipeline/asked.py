@@ -13,6 +13,7 @@ from veridical.llm.base import LLM
 from veridical.llm.managed import ManagedLLM, manage
 from veridical.pipeline.boarding import N_READ
 from veridical.pipeline.models import Models
+from veridical.pipeline.reasoning import Reasoner
 from veridical.pipeline.retrieval import POOL, RetrieverName
 from veridical.reading.base import Reader
 
@@ -73,11 +74,14 @@ class Means:
         The language model, where one may answer. Under ``auto`` the small embedded one never does.
     reader
         Makes the reader; ``None`` where passages are not to be read.
+    reasoner
+        Finds chains to answer from; ``None`` where the passages themselves are answered from.
     """
 
     generator: Generator = "auto"
     llm: ManagedLLM | None = None
     reader: Callable[[], Reader] | None = None
+    reasoner: Reasoner | None = None
 
     @classmethod
     def of(

@@ -13,7 +13,7 @@ from veridical.errors import LLMError, ModelError, StoreError, VeridicalError
 from veridical.llm.base import LLM
 from veridical.llm.usage import measure, stage
 from veridical.methods.base import Method
-from veridical.pipeline import beliefs, learning
+from veridical.pipeline import beliefs, chain_answers, learning
 from veridical.pipeline.asked import Means, Question
 from veridical.pipeline.boarding import (
     Boarded,
@@ -29,6 +29,7 @@ from veridical.stores import Store, answers, derived, questions, values
 from veridical.types import Answer, Candidate, Conflict, Hit
 
 _NO_ANSWER = "No answer: "
+_INSTEAD = "So this is answered from the passages, not from chains."
 # An extracted sentence below these is no answer: by words and cosine together, and by words alone.
 _LEAST_RELEVANCE = 0.35
 _LEAST_SHARED_WORDS = 0.2
@@ -48,6 +49,61 @@ class _Evidence:
     @property
     def hits(self) -> list[Hit]:
         return self.ranked.hits
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What was said, the board if passages were read, and what clashes."""
+
+    said: Said
+    boarded: Boarded | None
+    conflicts: tuple[Conflict, ...]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question after retrieval and ranking, and the two ways to answer it."""
+
+    store: Store
+    retriever: Retriever
+    method: Method
+    question: Question
+    means: Means
+    pool: Pool
+    ranked: Ranked
+    stages: Stages
+
+    def by_passages(self) -> _Outcome:
+        """Read the passages, if they are to be, and answer from them."""
+        question, ranked, boarded = self.question, self.ranked, None
+        unread: tuple[str, ...] = ()
+        if self.means.reader is not None and ranked.hits:
+            with self.stages.run("read"):
+                boarded, unread = _read(question, self.pool, ranked, self.means.reader, self.retriever)
+        with self.stages.run("answer"):
+            conflicts = _conflicts(self.store, question, ranked, boarded)
+            evidence = _Evidence(question, self.pool, ranked, self.method, boarded, conflicts)
+            said = _answer(self.store, evidence, self.means, self.retriever.encoder_name)
+        return _Outcome(replace(said, notes=(*unread, *said.notes)), boarded, conflicts)
+
+    def by_chains(self) -> _Outcome:
+        """Find chains and answer from them; from the passages only where there is no answer and must be."""
+        question, means = self.question, self.means
+        if means.reasoner is None:
+            return self.by_passages()
+        nearest = self.ranked.pool[: question.n_read]
+        reasoned = means.reasoner.reason(self.store, question.text, nearest, self.stages)
+        with self.stages.run("answer"):
+            said, boarded = chain_answers.answer(
+                question, self.ranked, reasoned, means, self.retriever, dense=self.pool.retriever == "dense"
+            )
+            conflicts = _conflicts(self.store, question, self.ranked, boarded)
+        if said.text or said.status == "failed" or not question.always_answer:
+            return _Outcome(said, boarded, conflicts)
+        outcome = self.by_passages()
+        fields = {**outcome.said.fields, "trace": reasoned.trace}
+        notes = (*said.notes, _INSTEAD, *outcome.said.notes)
+        return replace(outcome, said=replace(outcome.said, fields=fields, notes=notes))
 
 
 def ask(store: Store, retriever: Retriever, method: Method, question: Question, means: Means) -> Answer:
@@ -80,15 +136,9 @@ def _ask(store: Store, retriever: Retriever, method: Method, question: Question,
         said_of_trust = beliefs.uncalibrated_note(connection, method.name)
         n_behind = derived.n_without_vectors(connection, retriever.encoder_name) if built else 0
         notes = _notes(pool, ranked, built, question, said_of_trust, n_behind)
-    boarded = None
-    if means.reader is not None and ranked.hits:
-        with stages.run("read"):
-            boarded, unread = _read(question, pool, ranked, means.reader, retriever)
-            notes = (*notes, *unread)
-    with stages.run("answer"):
-        conflicts = _conflicts(store, question, ranked, boarded)
-        evidence = _Evidence(question, pool, ranked, method, boarded, conflicts)
-        said = _answer(store, evidence, means, retriever.encoder_name)
+    asked = _Asked(store, retriever, method, question, means, pool, ranked, stages)
+    outcome = asked.by_chains() if means.reasoner is not None and ranked.hits else asked.by_passages()
+    said, boarded = outcome.said, outcome.boarded
     hits = tuple(ranked.hits if said.hits is None else said.hits)
     shown = {hit.passage.id for hit in hits}
     answer = Answer(
@@ -96,11 +146,11 @@ def _ask(store: Store, retriever: Retriever, method: Method, question: Question,
         question=question.text,
         text=said.text,
         status=said.status,
-        method=method.name if active is not None else "plain retrieval",
+        method=method.name if active is not None or "trace" in said.fields else "plain retrieval",
         generator=said.generator,
         hits=hits,
         kept_out=tuple(hit for hit in ranked.kept_out if hit.passage.id not in shown),
-        conflicts=conflicts,
+        conflicts=outcome.conflicts,
         candidates=boarded.candidates if boarded is not None else (),
         notes=(*notes, *said.notes),
         seconds=dict(stages.seconds),

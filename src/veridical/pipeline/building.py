@@ -14,6 +14,7 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from veridical.errors import InputError
+from veridical.evidence.triples import Extractor
 from veridical.graph import candidates, rare, voices
 from veridical.graph.build import load_graph
 from veridical.graph.entailment import judge_both_ways, sentence_texts
@@ -21,7 +22,7 @@ from veridical.index import bm25, dense
 from veridical.index.encoder import Float32Array, TextEncoder
 from veridical.methods.base import Method
 from veridical.nli.base import NLIModel
-from veridical.pipeline import beliefs, learning, making
+from veridical.pipeline import beliefs, extracting, learning, making
 from veridical.pipeline.progress import Stages
 from veridical.reading.base import Reader
 from veridical.stores import Store, derived, documents, made, questions, schema, values
@@ -59,13 +60,18 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a build works with; ``n_made`` is how many questions a document puts to its neighbours."""
+    """What a build works with.
+
+    ``n_made`` is how many questions a document puts to its neighbours; ``extractor`` finds the triples of all
+    passages, where that is to be done ahead of questions.
+    """
 
     encoder: TextEncoder
     nli: NLIModel
     reader: Reader
     method: Method
     n_made: int
+    extractor: Extractor | None = None
 
 
 def check_made(value: int | str) -> int:
@@ -121,6 +127,7 @@ def run(store: Store, parts: Parts, stages: Stages) -> BuildReport:
         values.set_state(connection, "nli_shares", json.dumps(getattr(nli, "shares", None)))
         counts = documents.count(connection)
         n_question_pairs = questions.n_pairs(connection)
+    extracted = _extract(store, parts, stages)
     graph = loaded.graph
     _remember_rates(
         store,
@@ -146,9 +153,19 @@ def run(store: Store, parts: Parts, stages: Stages) -> BuildReport:
         n_made=asked.n_questions,
         n_read=learned.n_read + asked.n_read,
         n_question_pairs=n_question_pairs,
+        n_extracted=extracted.n_seen,
+        n_triples=extracted.n_triples,
+        n_not_extracted=extracted.n_failed,
         seconds=dict(stages.seconds),
-        notes=(_NO_SOURCES,) if graph.n_documents and not graph.n_sources else (),
+        notes=(*((_NO_SOURCES,) if graph.n_documents and not graph.n_sources else ()), *extracted.notes),
     )
+
+
+def _extract(store: Store, parts: Parts, stages: Stages) -> extracting.Extracted:
+    """Find triples, last of all: where a language model's budget ends, everything else is done."""
+    if parts.extractor is None:
+        return extracting.Extracted()
+    return extracting.update(store, parts.extractor, parts.encoder, stages)
 
 
 def estimate(store: Store, parts: Parts, *, n_more_questions: int = 0) -> BuildReport:
@@ -164,6 +181,8 @@ def estimate(store: Store, parts: Parts, *, n_more_questions: int = 0) -> BuildR
         read_rate = float(values.state(connection, "rate:read", str(_SECONDS_PER_READ)))
         made_rate = float(values.state(connection, "rate:made", str(_SECONDS_PER_MADE)))
         n_made = parts.n_made * made.n_unmade(connection)
+        n_extract = extracting.n_behind(connection, parts.extractor)
+        extract_rate = extracting.rate(connection)
         n_questions, n_read = learning.behind(connection, reader.name, counts["passages"], n_more_questions)
     n_pairs = sum(pair not in known for pair in pairs) + round(n_embed * _PAIRS_PER_PASSAGE)
     return BuildReport(
@@ -180,20 +199,24 @@ def estimate(store: Store, parts: Parts, *, n_more_questions: int = 0) -> BuildR
         n_questions=n_questions,
         n_made=n_made,
         n_read=n_read + n_made,
+        n_extracted=n_extract,
         seconds={
             "embedding": n_embed * embed_rate,
             "relations": n_pairs * pair_rate,
             "questions": n_read * read_rate,
             "made questions": n_made * made_rate,
+            **({} if parts.extractor is None else {"triples": n_extract * extract_rate}),
         },
         estimate_only=True,
-        notes=_calls(reader.name, n_read + n_made, nli.name, n_pairs),
+        notes=_calls(parts, n_read + n_made, n_pairs, n_extract),
     )
 
 
-def _calls(reader: str, n_read: int, nli: str, n_pairs: int) -> tuple[str, ...]:
+def _calls(parts: Parts, n_read: int, n_pairs: int, n_extract: int) -> tuple[str, ...]:
     """Say what is sent to a language model."""
-    called = [(n_read, "readings", reader), (n_pairs, "judgements", nli)]
+    called = [(n_read, "readings", parts.reader.name), (n_pairs, "judgements", parts.nli.name)]
+    if parts.extractor is not None:
+        called.append((n_extract, "extractions of triples", parts.extractor.name))
     notes = [f"Up to {n} {what} are calls of a language model." for n, what, name in called if _is_llm(name)]
     return tuple(notes) or ("No language model is called and nothing leaves this machine.",)
 
@@ -212,28 +235,17 @@ def _embed(store: Store, encoder: TextEncoder, stages: Stages) -> int:
     with stages.run("embedding", len(missing), "passages") as progress:
         for part in documents.chunks(missing, ENCODE_BATCH):
             with store.read() as connection:
-                texts = _passage_texts(connection, part)
-            own = [index_text(title, text) for _, title, text in texts]
-            inner = [sentence_texts(text) for _, _, text in texts]
+                texts = extracting.titled(connection, part)
+            own = [index_text(title, text) for title, text in texts.values()]
+            inner = [sentence_texts(text) for _, text in texts.values()]
             flat = [*own, *(sentence for sentences in inner for sentence in sentences)]
             vectors = encoder.encode(flat)
             split = np.cumsum([len(own), *(len(sentences) for sentences in inner)])[:-1]
             first, *rest = np.split(vectors, split) if len(own) else [vectors]
             with store.write() as connection:
-                derived.put_vectors(connection, encoder.name, [i for i, _, _ in texts], first, rest)
+                derived.put_vectors(connection, encoder.name, list(texts), first, rest)
             progress.advance(len(part))
     return len(missing)
-
-
-def _passage_texts(connection: sa.Connection, ids: Sequence[int]) -> list[tuple[int, str, str]]:
-    passages, docs = schema.passages, schema.documents
-    query = (
-        sa.select(passages.c.id, docs.c.title, passages.c.text)
-        .join(docs, docs.c.id == passages.c.document_id)
-        .where(passages.c.id.in_(ids))
-        .order_by(passages.c.id)
-    )
-    return [(row[0], row[1], row[2]) for row in connection.execute(query)]
 
 
 def drop_gone_vectors(store: Store) -> None:

@@ -29,6 +29,7 @@ from veridical.pipeline.asked import Generator, Means, Question
 from veridical.pipeline.models import Models
 from veridical.pipeline.opened import Opened
 from veridical.pipeline.progress import Progress, Stages
+from veridical.pipeline.reasoning import ChainOptions
 from veridical.pipeline.retrieval import check_retriever
 from veridical.settings import Settings
 from veridical.stores import documents, values
@@ -172,6 +173,7 @@ class Veridical(Opened):
         method: str | None = None,
         nli: str | None = None,
         reader: str | None = None,
+        extractor: str | None = None,
         questions: str | Path | None = None,
         made: int | None = None,
         dry_run: bool = False,
@@ -183,6 +185,9 @@ class Veridical(Opened):
         method, nli, reader
             Change the knowledge base's method, its NLI backend (``features`` or ``onnx:FOLDER``), or its
             reader (``embedded``, ``onnx:FOLDER`` or ``llm``).
+        extractor
+            Change what finds triples for method ``reliable`` (``embedded`` or ``llm``). It sees all passages
+            ahead of questions where it was chosen once, or the method is ``reliable``.
         questions
             A file of questions, one a line, that are added to the query log first.
         made
@@ -196,6 +201,7 @@ class Veridical(Opened):
             self._reader(reader),
             self._method(method),
             building.made_in_force(self.store, made, reader or self.setting("reader")),
+            self._extractor_ahead(method, extractor),
         )
         asked = () if questions is None else query_log.read_file(Path(questions))
         if dry_run:
@@ -203,7 +209,8 @@ class Veridical(Opened):
         with self.store.exclusive("build"):
             self.questions.merge(asked)
             report = building.run(self.store, parts, Stages(self._progress))
-            chosen = {"method": method, "nli": nli, "reader": reader, "made_questions": made}
+            chosen: dict[str, object] = {"method": method, "nli": nli, "reader": reader}
+            chosen |= {"extractor": extractor, "made_questions": made}
             with self.store.write() as connection:  # only now that they are known to work
                 for name, value in chosen.items():
                     if value is not None:
@@ -311,6 +318,7 @@ class Veridical(Opened):
         read: bool = True,
         n_read: int = boarding.N_READ,
         always_answer: bool = False,
+        chains: ChainOptions | None = None,
     ) -> Answer:
         """Answer a question from what the nearest passages say, with candidates and checked citations.
 
@@ -336,7 +344,11 @@ class Veridical(Opened):
             How many to read, 1 to 100, besides those ranked first.
         always_answer
             Give the likeliest answer even where the evidence is thin or tied, and the nearest sentence where
-            no passage answers. Language models are not held back either way.
+            no passage answers. Language models are not held back either way, but in method ``reliable``,
+            where they may decline.
+        chains
+            How method ``reliable`` finds chains of triples, and what it answers from them. It reads the
+            triples of the ``n_read`` nearest passages, and ``Answer.trace`` shows how the chains were found.
         """
         asked = Question(
             question,
@@ -356,6 +368,7 @@ class Veridical(Opened):
             models=self.models,
             reader=self._reader if reads else None,
         )
+        means = self._with_chains(means, chosen, chains, use_trust=use_trust)
         return asking.ask(self.store, self._retriever, chosen, asked, means)
 
     def rerank(

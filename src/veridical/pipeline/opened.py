@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from veridical.errors import InputError
+from veridical.evidence.triples import Extractor
 from veridical.llm.base import LLM
 from veridical.llm.cache import FILE as REPLIES
 from veridical.llm.cache import CacheReport, ReplyCache
 from veridical.methods.base import Method
 from veridical.pipeline import beliefs, building
+from veridical.pipeline.asked import Means
+from veridical.pipeline.extracting import extractor_named
 from veridical.pipeline.models import Models
 from veridical.pipeline.progress import Progress
+from veridical.pipeline.reasoning import ChainOptions, Reasoner
 from veridical.pipeline.retrieval import Retriever
 from veridical.reading.base import Reader
 from veridical.stores import Store, derived, values
@@ -24,8 +30,12 @@ DEFAULTS = {
     "retriever": "hybrid",
     "nli": "features",
     "reader": "embedded",
+    "extractor": "embedded",
     "made_questions": str(building.DEFAULT_MADE),
 }
+
+CHAINED = "reliable"
+"""The method that answers from chains of triples."""
 
 
 class Opened:
@@ -130,3 +140,44 @@ class Opened:
         if name not in self._readers:
             self._readers[name] = self.models.reader(name)
         return self._readers[name]
+
+    def _other_llm(self) -> LLM | None:
+        """A language model that can be asked, whether or not it is the one that answers."""
+        return self._llm or self.models.llm()
+
+    def _extractor_ahead(self, method: str | None, extractor: str | None) -> Extractor | None:
+        """What a build has see all passages, if anything is to: see `Veridical.build`."""
+        with self.store.read() as connection:
+            chosen = extractor or values.setting(connection, "extractor")
+        if not chosen and (method or self.setting("method")) != CHAINED:
+            return None
+        return extractor_named(chosen or DEFAULTS["extractor"], self.models.encoder, self._other_llm)
+
+    def _with_chains(
+        self, means: Means, method: Method, options: ChainOptions | None, *, use_trust: bool
+    ) -> Means:
+        """Add what chains are found with, where the method answers from them and somebody reads them.
+
+        Raises
+        ------
+        InputError
+            There are options, and the method does not answer from chains.
+        """
+        if method.name != CHAINED:
+            if options is not None:
+                raise InputError(
+                    f"Method {method.name} does not answer from chains, so their options say nothing.",
+                    f"Leave them out, or choose method {CHAINED}.",
+                )
+            return means
+        if means.generator == "extractive" or (means.llm is None and means.reader is None):
+            return means
+        reasoner = Reasoner.of(
+            options or ChainOptions(),
+            llm=means.llm,
+            other_llm=self._other_llm,
+            encoder=self.models.encoder,
+            extractor=self.setting("extractor"),
+            use_trust=use_trust,
+        )
+        return replace(means, reasoner=reasoner)

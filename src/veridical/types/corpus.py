@@ -90,6 +90,8 @@ class BuildReport(Record):
 
     ``n_questions`` are in the query log, ``n_made`` were made of the passages themselves; ``n_read`` passages
     were newly read for either, and ``n_question_pairs`` passage pairs agree or clash by what they answer.
+    Where triples are found ahead, ``n_triples`` were newly found in ``n_extracted`` passages, and
+    ``n_not_extracted`` are left to the next build, ``notes`` say why.
     """
 
     n_documents: int
@@ -106,6 +108,9 @@ class BuildReport(Record):
     n_made: int = 0
     n_read: int = 0
     n_question_pairs: int = 0
+    n_extracted: int = 0
+    n_triples: int = 0
+    n_not_extracted: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
     estimate_only: bool = False
     notes: tuple[str, ...] = ()
