@@ -31,9 +31,32 @@ def test_every_variable_is_read(tmp_path: Path) -> None:
             "VERIDICAL_LLM_API_KEY": "k",
             "VERIDICAL_LLM_TIMEOUT": "2.5",
             "VERIDICAL_LLM_RETRIES": "0",
+            "VERIDICAL_LLM_CONCURRENCY": "3",
+            "VERIDICAL_LLM_CACHE": str(tmp_path / "replies.db"),
+            "VERIDICAL_LLM_MAX_CALLS": "100",
+            "VERIDICAL_LLM_MAX_TOKENS": "20000",
+            "VERIDICAL_LLM_MAX_COST": "1.5",
+            "VERIDICAL_LLM_PRICE_IN": "0.25",
+            "VERIDICAL_LLM_PRICE_OUT": "2",
         }
     )
-    assert settings == Settings(tmp_path, True, 7, "http://localhost:8080/v1", "m", "k", 2.5, 0)
+    assert settings == Settings(
+        models_dir=tmp_path,
+        offline=True,
+        n_threads=7,
+        llm_base_url="http://localhost:8080/v1",
+        llm_model="m",
+        llm_api_key="k",
+        llm_timeout_s=2.5,
+        llm_retries=0,
+        llm_concurrency=3,
+        llm_cache=tmp_path / "replies.db",
+        llm_max_calls=100,
+        llm_max_tokens=20_000,
+        llm_max_cost=1.5,
+        llm_price_in=0.25,
+        llm_price_out=2.0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,6 +71,13 @@ def test_every_variable_is_read(tmp_path: Path) -> None:
         ("VERIDICAL_LLM_RETRIES", "21"),
         ("VERIDICAL_LLM_RETRIES", "2.9"),
         ("VERIDICAL_LLM_CONTEXT", "63"),
+        ("VERIDICAL_LLM_CONCURRENCY", "0"),
+        ("VERIDICAL_LLM_MAX_CALLS", "-1"),
+        ("VERIDICAL_LLM_MAX_CALLS", "1.5"),
+        ("VERIDICAL_LLM_MAX_TOKENS", "lots"),
+        ("VERIDICAL_LLM_MAX_COST", "nan"),
+        ("VERIDICAL_LLM_PRICE_IN", "-0.1"),
+        ("VERIDICAL_LLM_PRICE_OUT", "inf"),
         ("VERIDICAL_OFFLINE", "perhaps"),
         ("VERIDICAL_MODELS_DIR", "~no-such-user-anywhere/models"),
     ],
@@ -99,3 +129,26 @@ def test_the_api_key_never_shows_in_repr() -> None:
 
 def test_the_context_of_the_embedded_engine_is_read() -> None:
     assert Settings.from_env({"VERIDICAL_LLM_CONTEXT": "8192"}).llm_context == 8192
+
+
+@pytest.mark.parametrize(
+    ("value", "where"), [("", True), ("1", True), ("on", True), ("0", False), ("No", False)]
+)
+def test_the_cache_of_replies_can_be_switched(value: str, where: bool) -> None:
+    assert Settings.from_env({"VERIDICAL_LLM_CACHE": value}).llm_cache is where
+
+
+def test_the_cache_of_replies_can_be_a_path_of_ones_home() -> None:
+    assert Settings.from_env({"VERIDICAL_LLM_CACHE": "~/replies.db"}).llm_cache == Path.home() / "replies.db"
+
+
+def test_no_limit_is_set_unless_asked_for() -> None:
+    settings = Settings.from_env({})
+    assert (settings.llm_max_calls, settings.llm_max_tokens, settings.llm_max_cost) == (None, None, None)
+    assert Settings.from_env({"VERIDICAL_LLM_MAX_CALLS": "0"}).llm_max_calls == 0
+
+
+def test_a_limit_of_money_needs_prices() -> None:
+    with pytest.raises(InputError, match="VERIDICAL_LLM_MAX_COST is set, and no price is"):
+        Settings.from_env({"VERIDICAL_LLM_MAX_COST": "5"})
+    Settings.from_env({"VERIDICAL_LLM_MAX_COST": "5", "VERIDICAL_LLM_PRICE_OUT": "1"})

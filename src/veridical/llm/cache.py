@@ -161,7 +161,9 @@ class ReplyCache:
                 return 0
             n = connection.execute("DELETE FROM replies").rowcount
             connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            if busy:  # the log still holds what was deleted
+                raise sqlite3.OperationalError("another process reads from it")
         except sqlite3.Error as error:
             self.close()
             if not _damaged(error):
