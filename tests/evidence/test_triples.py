@@ -262,6 +262,11 @@ def test_a_head_the_passage_does_not_name_needs_a_tail_that_it_does():
     assert [(triple.head, triple.tail) for triple in found] == [(TITLE, "York")]
 
 
+def test_without_a_title_a_head_that_names_nothing_makes_no_triple():
+    assert ground("", TEXT, [("None", "born in", "1934"), ("the attorney", "died at", "York")]) == ()
+    assert len(ground("", TEXT, [("Lawyers", "born in", "1934"), ("Harris", "died at", "York")])) == 2
+
+
 def test_repairs_do_not_make_two_of_one():
     found = ground(TITLE, TEXT, [("He", "died at", "York"), (TITLE, "died at", "York")])
     assert len(found) == 1

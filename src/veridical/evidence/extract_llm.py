@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -16,6 +15,7 @@ import numpy as np
 from veridical import prompts
 from veridical.corpus.split import sentences
 from veridical.errors import InputError, LLMError
+from veridical.evidence.prompting import about_tokens, escape, fitting, message_tokens, one_line, shortened
 from veridical.evidence.selectors import Encode
 from veridical.evidence.triples import FAILED, Extraction, Pieces, ground, parse, written
 from veridical.llm.base import LLM, Generation, Message
@@ -25,10 +25,7 @@ from veridical.types import Record
 NO_WORDS = "the passage has no words"
 
 _MAX_TITLE = 200
-_MESSAGE_TOKENS = 8  # what a chat template puts around a message
-_WIDE = re.compile(r"[\u2e80-\U0010ffff]")
-_ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
-_ESCAPES = str.maketrans("<>＜＞﹤﹥", "‹›‹›‹›")
+_LEAST_TOKENS = 50  # of a passage
 _FIELDS = ("head", "relation", "tail")
 _TRIPLE = {
     "type": "object",
@@ -128,7 +125,7 @@ class LLMExtractor:
         self.schema_mode = schema_mode
         form = prompts.render("triples_json" if schema_mode else "triples_lines")
         self._system = Message("system", prompts.render("triples_system", form=form))
-        least = _n_tokens((self._system, _asking("", ""))) + 50
+        least = message_tokens((self._system, _asking("", ""))) + _LEAST_TOKENS
         if budget_tokens < least:
             raise InputError(
                 f"budget_tokens is {budget_tokens}, and the instruction alone takes about {least}.",
@@ -179,7 +176,7 @@ class LLMExtractor:
         n = min(self.n_exemplars, len(self._pool))
         if not n or not passages:
             return [[] for _ in passages]
-        rows = np.asarray(self._encode([_whole(_safe(title), _safe(text)) for title, text in passages]))
+        rows = np.asarray(self._encode([_whole(escape(title), escape(text)) for title, text in passages]))
         order = np.argsort(-(rows @ self._examples.T), axis=1, kind="stable")[:, :n]
         return [list(row) for row in order.tolist()]
 
@@ -190,16 +187,13 @@ class LLMExtractor:
 
     def _prompt(self, title: str, text: str, examples: Sequence[Exemplar]) -> _Prompt:
         """Fit examples and text into the budget; see the class."""
-        shots = [self._shot(example) for example in examples]
-        asking = _asking(title, text)
-        room = self.budget_tokens - _n_tokens((self._system,))
-        while shots and _n_tokens([asking, *(m for shot in shots for m in shot)]) > room:
-            shots.pop()
-        n_shown = len(text)
-        if not shots and _n_tokens((asking,)) > room:
-            n_shown = _cut(text, room - _n_tokens((_asking(title, ""),)))
+        asking, n_shown = _asking(title, text), len(text)
+        room = self.budget_tokens - message_tokens((self._system, asking))
+        if room < 0:
+            n_shown = _cut(text, room + about_tokens(text))
             asking = _asking(title, text[:n_shown])
-        return _Prompt((self._system, *(m for shot in shots for m in shot), asking), n_shown)
+        shots = fitting([self._shot(example) for example in examples], room)
+        return _Prompt((self._system, *shots, asking), n_shown)
 
     def _shot(self, example: Exemplar) -> tuple[Message, Message]:
         """An example as a turn of the conversation."""
@@ -230,13 +224,10 @@ class LLMExtractor:
 
 
 def _asking(title: str, text: str) -> Message:
-    title = _safe(title)[:_MAX_TITLE].strip() or "(none)"
-    return Message("user", prompts.render("triples_user", title=title, text=_safe(text).strip()))
-
-
-def _safe(text: str) -> str:
-    """Text that cannot close its delimiter, begin a line or hide anything; of the same length."""
-    return _ODD.sub(" ", text).translate(_ESCAPES)
+    title = one_line(title, _MAX_TITLE)
+    passage = [f"title: {title}"] if title else []
+    passage.append(f"text: {escape(text).strip()}")
+    return Message("user", prompts.render("triples_user", passage="\n".join(passage)))
 
 
 def _whole(title: str, text: str) -> str:
@@ -247,23 +238,13 @@ def _has_words(text: str) -> bool:
     return any(char.isalnum() for char in text)
 
 
-def _cost(text: str) -> int:
-    """About how many quarters of a token a text takes: a letter one, an ideograph or a symbol four."""
-    return len(text) + 3 * len(_WIDE.findall(text))
-
-
-def _n_tokens(messages: Sequence[Message]) -> int:
-    """About how many tokens messages take, rounded up."""
-    return sum(-(-_cost(message.content) // 4) + _MESSAGE_TOKENS for message in messages)
-
-
 def _cut(text: str, n_tokens: int) -> int:
     """How many characters of whole sentences fit; of the first sentence what fits, if it does not."""
-    n_chars, room = 0, 4 * n_tokens
-    for char in text:
-        room -= _cost(char)
-        if room < 0:
+    n_shown = 0
+    for span in sentences(text):
+        n_tokens_of_it = about_tokens(text[n_shown : span.end])
+        if n_tokens_of_it > n_tokens:
             break
-        n_chars += 1
-    ends = [span.end for span in sentences(text) if span.end <= n_chars]
-    return ends[-1] if ends else n_chars
+        n_tokens -= n_tokens_of_it
+        n_shown = span.end
+    return n_shown or max(1, len(shortened(text, n_tokens)) - 1)

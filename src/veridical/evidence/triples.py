@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 
 from veridical.corpus.split import sentences
 from veridical.errors import InputError
-from veridical.nli.lexicon import STOPWORDS, word_list
+from veridical.nli.lexicon import STOPWORDS, stem, word_list
 from veridical.types import Record
 
 MAX_TRIPLES = 100
@@ -194,16 +194,18 @@ def ground(
     -------
     tuple of Found
         In order, without repetitions. A triple is left out if neither its head nor its tail has a content
-        word in common with title and text, be it made up, copied from an example or from the instructions; or
-        if no word of its relation and tail is in any sentence, so that none can be cited for it.
+        word in common with title and text, be it made up, copied from an example or from the instructions; if
+        its head has none and there is no title to take its place; or if no word of its relation and tail is
+        in any sentence, so that none can be cited for it.
     """
     spans = [span for span in sentences(text) if shown is None or span.start < shown]
     said, passage = [_folded(span.text) for span in spans], _folded(f"{title} {text}")
-    words = frozenset(_TOKEN.findall(passage))
+    words = frozenset(map(stem, _TOKEN.findall(passage)))
     kept: dict[Pieces, Found] = {}
     start = 0
     for head, relation, tail in triples:
-        if not said or not (_shares(head, words, passage) or _shares(tail, words, passage)):
+        names_something = _shares(head, words, passage)
+        if not said or not (names_something or (_shares(tail, words, passage) and title.strip())):
             continue
         place, n_words = _located(relation, tail, said, start)
         if not n_words:
@@ -300,7 +302,7 @@ def _located(relation: str, tail: str, said: Sequence[str], start: int) -> tuple
 def _shares(piece: str, words: frozenset[str], passage: str) -> bool:
     """Whether a content word of the piece is a word of the passage; within a run where no spaces are set."""
     return any(
-        token in words or (not token.isascii() and token in passage)
+        stem(token) in words or (not token.isascii() and token in passage)
         for token in _TOKEN.findall(_folded(piece))
         if token not in STOPWORDS
     )
