@@ -29,6 +29,7 @@ _BUILT_IN: dict[str, dict[str, str]] = {
     },
     "selectors": {
         "embedded": "veridical.evidence.selectors:EmbeddedSelector",
+        "llm": "veridical.evidence.select_llm:LLMSelector",
     },
     "extractors": {
         "embedded": "veridical.evidence.extract_embedded:EmbeddedExtractor",

@@ -29,7 +29,7 @@ Judged = list[float | None]
 
 _STAGE = "credibility"
 _MAX_PER_CALL = 50
-_MAX_CLAIM = 240  # characters of a claim, cut parts included
+_MAX_CLAIM = 60  # tokens of a claim; its longest parts are cut
 _MAX_TITLE = 120
 _CLAIM_TOKENS = {False: 48, True: 72}  # room for the judgement of one claim, in lines and in JSON
 _ROOM = 16

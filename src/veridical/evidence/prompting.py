@@ -13,7 +13,7 @@ MESSAGE_TOKENS = 8
 _JOINERS = {"\u200c", "\u200d", "\u00ad"}
 _BRACKETS = str.maketrans("<＜﹤〈⟨>＞﹥〉⟩[［【〔]］】〕", "‹‹‹‹‹›››››(((())))")
 _CUT = "…"
-_LEAST_CHARS = 12
+_LEAST_TOKENS = 3
 
 
 class _Escapes(dict[int, str]):
@@ -49,15 +49,15 @@ def one_line(text: str, max_chars: int) -> str:
     return line if len(line) <= max_chars else line[: max(0, max_chars - 1)].rstrip() + _CUT
 
 
-def shown_triple(triple: str, max_chars: int = 120) -> str:
+def shown_triple(triple: str, n_tokens: int) -> str:
     """Write ``<head; relation; tail>`` for a prompt: escaped, and its longest parts cut.
 
     Parameters
     ----------
     triple
         As `veridical.evidence.triples.written` has it. Text without the brackets is taken as it is.
-    max_chars
-        About how long the three parts may be together; each keeps twelve characters at least.
+    n_tokens
+        About how many tokens the three parts may take together; each keeps three at least.
 
     Returns
     -------
@@ -65,11 +65,12 @@ def shown_triple(triple: str, max_chars: int = 120) -> str:
         One line in angle brackets, with none inside.
     """
     inside = triple[1:-1] if triple.startswith("<") and triple.endswith(">") else triple
-    parts = [one_line(part, max(max_chars, _LEAST_CHARS)) for part in inside.rsplit(";", 2)]
-    most = max(map(len, parts))
-    while most > _LEAST_CHARS and sum(min(len(part), most) for part in parts) > max_chars:
+    parts = [shortened(one_line(part, 4 * n_tokens), n_tokens) for part in inside.rsplit(";", 2)]
+    sizes = [about_tokens(part) for part in parts]
+    most = max(sizes)
+    while most > _LEAST_TOKENS and sum(min(size, most) for size in sizes) > n_tokens:
         most -= 1
-    return f"<{'; '.join(one_line(part, most) for part in parts)}>"
+    return f"<{'; '.join(shortened(part, most) for part in parts)}>"
 
 
 def shortened(text: str, n_tokens: int) -> str:
