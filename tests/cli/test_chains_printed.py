@@ -22,7 +22,7 @@ def printed(trace: Trace, width: int = 160) -> str:
 def test_the_tree_shows_chains_with_the_sentences_behind_them() -> None:
     shown = printed(TRACE)
     assert "72% · cut at the last hop" in shown
-    assert "Lighthouse built by Ada Brand" in shown
+    assert "Lighthouse · built by · Ada Brand" in shown
     assert "d1 “The lighthouse was built by Ada Brand in 1871.”" in shown
     assert "<0.1% · finished · no triple: it stopped at once" in shown
 
@@ -34,7 +34,7 @@ def test_each_hop_shows_what_was_chosen_and_what_credibility_kept_out() -> None:
     assert "90%" in kept
     assert "relevance 0.75 · credibility 0.90 · reliability 0.66" in kept
     out = next(line for line in shown.splitlines() if "✗" in line)
-    assert "kept out by credibility: Ada Brand born in Rome" in out
+    assert "kept out by credibility: Ada Brand · born in · Rome" in out
     assert "credibility 0.10" in out
     assert "stop: nothing more is needed" in shown
 

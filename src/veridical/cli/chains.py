@@ -3,17 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 from rich.tree import Tree
 
-from veridical.cli.output import counted, out
+from veridical.cli.output import counted, err, out
+from veridical.errors import InputError
 from veridical.types import Answer, Chain, ChainOption, ChainStep, Hop, Trace, Triple
+
+if TYPE_CHECKING:
+    from veridical.pipeline.reasoning import ChainOptions
 
 _CHAINS = 5
 _STEPS = 5
 _ALSO = 2
 _OUT = 3
+
+
+def chain_options(context: str | None, credibility: str | None, selector: str | None) -> ChainOptions | None:
+    """How chains are to be found; ``None`` where nothing was said about it.
+
+    Raises
+    ------
+    InputError
+        One of them is unknown.
+    """
+    if context is None and credibility is None and selector is None:
+        return None
+    from veridical.pipeline.reasoning import ChainOptions
+
+    return ChainOptions(context=context, credibility=credibility, selector=selector)  # type: ignore[arg-type]
+
+
+def print_best_chain(answer: Answer) -> None:
+    """Print the surest chain that holds a triple on a line; nothing where there is none."""
+    trace = answer.trace
+    best = next((chain for chain in trace.chains if chain.triples), None) if trace else None
+    if trace is None or best is None:
+        return
+    triples = {triple.id: triple for triple in trace.triples}
+    line = Text("along: ", style="dim")
+    line.append_text(Text(" → ").join(_claim(triples[number]) for number in best.triples))
+    line.append(f"  ({_share(best.confidence)} sure; --trace shows how it was found)", style="dim")
+    out.print(line)
+
+
+def save_trace(answer: Answer, path: Path | None) -> None:
+    """Write the trace of an answer as a page, if a path was given.
+
+    Raises
+    ------
+    InputError
+        The answer has no trace.
+    StoreError
+        The page cannot be written.
+    """
+    if answer.trace is None:
+        raise InputError("This answer was not reasoned along chains.", "Ask with --method reliable.")
+    if path is not None:
+        from veridical.ui.trace import write_trace
+
+        write_trace(answer, path)
+        err.print(Text(f"Trace: {path}", style="dim"))
 
 
 def print_trace(answer: Answer) -> None:
@@ -120,7 +173,7 @@ def _numbers(option: ChainOption) -> str:
 
 def _claim(triple: Triple) -> Text:
     return Text.assemble(
-        (_line(triple.head), "bold"), f" {_line(triple.relation)} ", (_line(triple.tail), "bold")
+        (_line(triple.head), "bold"), f" · {_line(triple.relation)} · ", (_line(triple.tail), "bold")
     )
 
 

@@ -82,6 +82,12 @@ def build(
     reader: Annotated[
         str | None, typer.Option(metavar="NAME", help="Reader: embedded, onnx:FOLDER, or llm.")
     ] = None,
+    extractor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Find the triples of all passages, for method reliable: embedded, or llm."
+        ),
+    ] = None,
     questions: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Questions to add to the log, one a line.")
     ] = None,
@@ -111,7 +117,13 @@ def build(
 
     with Veridical.open(kb, progress=Bars(), announce=announce) as v:
         report = v.build(
-            method=method, nli=nli, reader=reader, questions=questions, made=made, dry_run=dry_run
+            method=method,
+            nli=nli,
+            reader=reader,
+            extractor=extractor,
+            questions=questions,
+            made=made,
+            dry_run=dry_run,
         )
     if as_json:
         print_json(report)
@@ -139,6 +151,11 @@ def _print_build(report: BuildReport) -> None:
             f"their neighbours ({counted(report.n_read, 'passage')} newly read), and by what they answer "
             f"these agree or clash: {counted(report.n_question_pairs, 'passage pair')}."
         )
+        if report.n_extracted:
+            out.print(
+                f"{counted(report.n_triples, 'triple')} newly found in "
+                f"{counted(report.n_extracted, 'passage')}."
+            )
         out.print(
             f"Between documents: {report.n_supports} support, {report.n_contradicts} contradict, "
             f"{report.n_supersedes} supersede. Method: {report.method}."

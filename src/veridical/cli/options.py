@@ -13,7 +13,9 @@ Kb = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout instead of tables.")]
 Method = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Method: veridical or trustprop. Default: the knowledge base's own."),
+    typer.Option(
+        metavar="NAME", help="Method: veridical, trustprop or reliable. Default: the knowledge base's own."
+    ),
 ]
 By = Annotated[str | None, typer.Option(metavar="WHO", help="Who judges. Default: the user of this machine.")]
 Note = Annotated[str, typer.Option(metavar="TEXT", help="Why; kept with the feedback.")]

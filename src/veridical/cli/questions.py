@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from veridical.cli.board import print_board
+from veridical.cli.chains import chain_options, print_best_chain, print_trace, save_trace
 from veridical.cli.options import KB_DEFAULT, Json, Kb, Method
 from veridical.cli.output import announce, out, print_json, trust_text
 from veridical.cli.waiting import waiting
@@ -53,9 +56,37 @@ def ask(
     always_answer: Annotated[
         bool, typer.Option("--always-answer", help="Answer even where the evidence is thin or tied.")
     ] = False,
+    context: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="Method reliable: answer from the chains' triples (tbs) or the passages behind them (sbs). "
+            "Default: tbs for a language model, sbs for the reader.",
+        ),
+    ] = None,
+    credibility: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FROM",
+            help="Method reliable: what triples are believed by: llm, trust, joint or none. "
+            "Default: llm where a language model answers, else trust.",
+        ),
+    ] = None,
+    selector: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Method reliable: what chooses the next triple: embedded or llm."),
+    ] = None,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Method reliable: show hop by hop how the chains were found.")
+    ] = False,
+    trace_html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Method reliable: write the trace as a page.")
+    ] = None,
     as_json: Json = False,
 ) -> int:
     """Answer a question, with the evidence: candidates and who gives them, trust, and what contradicts what.
+
+    With --json the trace of method reliable is there only with --trace, since it is long.
 
     Examples:
 
@@ -66,10 +97,13 @@ def ask(
       veridical ask "Where is the office?" --no-read --no-trust
 
       veridical ask "Who approves purchases?" --as-of 2024-06-30 --json
+
+      veridical ask "Who heads the team that runs the VPN?" --method reliable --trace
     """
     from veridical.pipeline.asking import exit_code
     from veridical.pipeline.facade import Veridical
 
+    chains = chain_options(context, credibility, selector)
     with Veridical.open(kb, announce=announce) as v, waiting("reading and answering"):
         answer = v.ask(
             question,
@@ -83,11 +117,16 @@ def ask(
             read=read,
             n_read=n_read,
             always_answer=always_answer,
+            chains=chains,
         )
+    shown = answer if trace else replace(answer, trace=None)
     if as_json:
-        print_json(answer)
+        print_json(shown)
     else:
         print_answer(answer)
+        print_trace(shown)
+    if trace or trace_html is not None:
+        save_trace(answer, trace_html)
     return exit_code(answer)
 
 
@@ -108,6 +147,7 @@ def print_answer(answer: Answer) -> None:
         out.print(_citation(citation))
     for citation in answer.dropped_citations:
         out.print(Text(f"  dropped {citation.marker}: {citation.problem}", style="yellow"))
+    print_best_chain(answer)
     print_board(answer)
     if answer.hits:
         out.print(_hits(answer.hits))
