@@ -77,7 +77,7 @@ def _said(items: Sequence[Item], owner: str, lives: bool) -> Iterator[Pieces]:
         if item.kind not in THINGS:
             continue
         years = _RANGE.match(item.text) if item.kind == "date" else None
-        if years and not words and lives:
+        if years and len(words) < 2 and lives:
             yield owner, BORN, years[1]
             yield owner, DIED, years[2]
         elif words or verb:

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
 
 from veridical.corpus.split import is_heading, sentences
-from veridical.evidence.clauses import Pieces, Subject, rest_of, subject_of, triples_of
+from veridical.evidence.clauses import rest_of, somebody_in, subject_of, triples_of
+from veridical.evidence.joins import Pieces, Subject
 from veridical.evidence.mentions import NAMED, Item
 from veridical.evidence.phrases import are_people, cut, nouns_of
 from veridical.evidence.triples import Extraction, Found
@@ -85,6 +88,7 @@ def _of_passage(title: str, text: str) -> Iterator[Found]:
             if number >= MOST_PER_SENTENCE:
                 break
             yield Found(*pieces, span.start, span.end)
+        subject = replace(subject, somebody=somebody_in(items, subject))
 
 
 def _of_sentence(span: Span, items: Sequence[Item], subject: Subject) -> Iterator[Pieces]:
@@ -111,42 +115,75 @@ def _subject(name: str, text: str, said: Sequence[tuple[Span, Sequence[Item]]]) 
     first = subject_of(opening)
     if not name and first is not None:
         name = _tidy(first.text)
-    phrase = next((item.text for item in opening if item.kind == "phrase"), "")
-    nouns = nouns_of(phrase)
-    is_person = are_people(nouns) if nouns else _PERSONAL.search(text) is not None
-    own = _key(name)
-    also = _key(first.text) if first is not None and _is_introduced(own, first, opening) else None
-    return Subject(name, _GENERIC.union(nouns), is_person, _caller(own, also))
+    own = _words(name)
+    also = _words(first.text) if first is not None and _is_introduced(own, first, opening) else ()
+    called = _caller(name, also, is_person=False)
+    about = next((item.text for item in opening if item.kind == "phrase"), "")
+    nouns = nouns_of(about) if first is None or called(first.text) else []
+    if nouns:
+        is_person = are_people(nouns)
+    else:  # a person, if "Lee" stands for "Ada Lee"
+        names = {item.text for _, items in said for item in items if item.kind == "name"}
+        is_person = any(_words(other) == own[-1:] for other in names) and _PERSONAL.search(text) is not None
+    called = _caller(name, also, is_person=is_person)
+    return Subject(name, _GENERIC.union(nouns), is_person, name if is_person else "", called)
 
 
-def _is_introduced(own: frozenset[str], first: Item, opening: Sequence[Item]) -> bool:
-    """Whether a passage begins with a longer form of its title, or says that it is better known by it."""
-    if not own.isdisjoint(_key(first.text)):
+def _is_introduced(own: Sequence[str], first: Item, opening: Sequence[Item]) -> bool:
+    """Whether a passage begins with another form of its title, or says that it is better known by it.
+
+    Another form shares two words with it, or one if dates of a life follow; and it has no other number.
+    """
+    words = set(_words(first.text))
+    numbers = [{word for word in name if word[0].isdigit()} for name in (words, own)]
+    dated = [item for item in opening[:3] if item.kind == "aside" and any(c.isdigit() for c in item.text)]
+    if len(words.intersection(own)) >= (1 if dated else 2) and (numbers[0] == numbers[1] or not all(numbers)):
         return True
     recent: set[str] = set()
     for item in opening:
-        if item.kind in NAMED and _key(item.text) <= own and not recent.isdisjoint(_KNOWN):
+        if item.kind in NAMED and set(_words(item.text)) <= set(own) and not recent.isdisjoint(_KNOWN):
             return True
         recent = set() if item.kind in NAMED else recent | {item.lower}
     return False
 
 
-def _caller(own: frozenset[str], also: frozenset[str] | None) -> Callable[[str], bool]:
-    """Whether a name means what the title means: one of the two has all words of the other.
+def _caller(name: str, also: tuple[str, ...], *, is_person: bool) -> Callable[[str], bool]:
+    """Whether a name means what the title means.
 
-    ``also`` is the name that the passage begins with, which may be a longer form of the title.
+    It does if it is a part of the title with its last word ("Lee" for "Ada Lee"; of a person with the first
+    as well), if it is the title with words put in ("Ada B. Lee"), and if the passage begins with it
+    (``also``); but the 2nd Earl is not the 3rd.
     """
+    own, own_rank = _words(name), _rank(name)
 
     def called(other: str) -> bool:
-        words = _key(other)
-        return bool(words) and bool(own) and (words <= own or own <= words or words == also)
+        words = _words(other)
+        if not words or not own or _differ(_rank(other), own_rank):
+            return False
+        if words in (own, also):
+            return True
+        if set(words) < set(own):
+            return words[-1] == own[-1] or (is_person and words[0] == own[0])
+        return len(own) > 1 and set(own) < set(words) and words[-1] == own[-1]
 
     return called
 
 
-def _key(name: str) -> frozenset[str]:
-    words = frozenset(_WORD.findall(name.casefold())) - _SMALL
-    return words - _TITLES or words
+def _rank(name: str) -> frozenset[str]:
+    """The words behind a name's comma, if they tell a rank by its number."""
+    words = frozenset(_WORD.findall(name.partition(",")[2].casefold()))
+    return words if any(word[0].isdigit() for word in words) else frozenset()
+
+
+def _differ(left: frozenset[str], right: frozenset[str]) -> bool:
+    return bool(left) and bool(right) and not (left <= right or right <= left)
+
+
+@lru_cache(maxsize=16_384)
+def _words(name: str) -> tuple[str, ...]:
+    """The words that tell a name from others, in order; of "Kent, Ohio" those before the comma."""
+    words = tuple(word for word in _WORD.findall(name.partition(",")[0].casefold()) if word not in _SMALL)
+    return tuple(word for word in words if word not in _TITLES) or words
 
 
 def _pattern(name: str) -> re.Pattern[str] | None:

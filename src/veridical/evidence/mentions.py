@@ -75,7 +75,8 @@ _FEW = frozenset(
         millions"""
     )
 )
-_NO_NOUN = frozenset(
+_NO_FIRST_NAME = STOPWORDS | PREPOSITIONS | _OPENERS | _FEW
+_NO_NOUN = (STOPWORDS | PREPOSITIONS | _OPENERS) | frozenset(
     word_list(
         """last next early late alone together first second later again today now ago only once twice each
         per million billion thousand"""
@@ -89,7 +90,7 @@ _TOKEN = re.compile(
     r"""(?P<aside>\([^()]{0,400}\)|\[[^\[\]]{0,400}\])
     |(?P<quoted>"[^"\n]{1,120}"|“[^“”\n]{1,120}”)
     |(?P<possessive>['’]s\b)
-    |(?P<number>(?:[$€£¥]\s?)?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?%)?(?![^\W_]))
+    |(?P<number>(?:[$€£¥]\s?)?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?%)?(?!-?[^\W\d_]|\d))
     |(?P<word>(?:[^\W\d_]\.)+(?=[\s,)]|$)|[^\W_]+(?:['’](?!s\b)[^\W_]+|[.&/‐-][^\W_]+)*)
     |(?P<mark>[^\w\s]|_)""",
     re.VERBOSE,
@@ -165,7 +166,7 @@ def is_noun(item: Item | None) -> bool:
     if item.text[0].isupper():
         return False
     lower = item.lower
-    if lower in STOPWORDS or lower in PREPOSITIONS or lower in _OPENERS or lower in _NO_NOUN or is_verb(item):
+    if lower in _NO_NOUN or is_verb(item):
         return False
     return lower in _NOUNS or not lower.endswith(("ing", "ly"))
 
@@ -244,7 +245,7 @@ def _begins_name(items: Sequence[Item], place: int, *, first: bool) -> bool:
         return following is not None and _capital(following)
     if not first:
         return True
-    opens = item.lower in STOPWORDS or item.lower in PREPOSITIONS or item.lower in _OPENERS
+    opens = item.lower in _NO_FIRST_NAME
     return not (opens or item.lower.endswith("ly") or is_participle(item, following))
 
 
@@ -335,12 +336,14 @@ def _as_word(items: Sequence[Item], place: int) -> Item:
     following = items[place + 1] if place + 1 < len(items) else None
     if item.kind not in ("name", "date", "number") or following is None:
         return item
-    if place == 0 and " " in item.text:
+    if place == 0 and " " in item.text.removeprefix("The "):
         return item
     year = item.text.isdigit() and len(item.text) == 4
     if item.kind != "name":
         kind_follows = year and (is_noun(following) or following.kind == "name")
     else:
-        # What ends in "s" may be the verb of the name before it.
-        kind_follows = is_noun(following) and not _AS_VERB.search(following.lower)
+        # What ends in "s" may be the verb of the name before it, but seldom so behind "the ten".
+        before = items[place - 1] if place else None
+        counted = before is not None and (before.lower in ARTICLES or before.lower in _FEW)
+        kind_follows = is_noun(following) and (counted or not _AS_VERB.search(following.lower))
     return replace(item, kind="word") if kind_follows else item

@@ -24,6 +24,8 @@ ADVERBS = frozenset(
     word_list("also then later best well not still originally currently once probably formerly now perhaps")
 )
 _SAYS_WHAT = BE | frozenset(("became", "become", "becomes", "remained", "remains", "as", "being"))
+_LOOSE = ADVERBS | ARTICLES | frozenset(("and", "or", "of", "very", "most"))
+_NO_NOUN = STOPWORDS | PREPOSITIONS
 _MOST_ITEMS = 14
 _COORDINATE = re.compile(r",|\band\b|\bor\b|\bof\b")
 _PEOPLE = re.compile(
@@ -96,8 +98,9 @@ def _end(items: Sequence[Item], begin: int) -> int:
     limit = min(len(items), begin + _MOST_ITEMS)
     while end < limit and _belongs(items, begin, end):
         end += 1
-    if end < limit and items[end].kind == "name" and items[begin - 1].lower in ("a", "an"):
-        end += 1  # "is a Western"
+    if end < limit and items[end].kind == "name":
+        is_bare = end == begin and items[begin - 1].lower in ("a", "an")
+        end += is_bare or begin < end <= begin + 2  # "is a Western", "was the last Emperor of India"
     while end > begin and _hangs(items[end - 1]):
         end -= 1
     if end == begin + 1 and items[begin].kind != "word" and items[begin - 1].lower not in ("a", "an"):
@@ -107,7 +110,7 @@ def _end(items: Sequence[Item], begin: int) -> int:
 
 def _hangs(item: Item) -> bool:
     """Whether a phrase cannot end in this."""
-    loose = item.lower in ("and", "or", "of", "very", "most") or item.lower in ADVERBS | ARTICLES
+    loose = item.lower in _LOOSE
     return item.kind in ("mark", "possessive") or loose or item.lower.endswith("ly")
 
 
@@ -118,7 +121,7 @@ def _belongs(items: Sequence[Item], begin: int, place: int) -> bool:
     if item.kind == "word":
         return _word_belongs(item, one, two, first=place == begin)
     if item.kind in ("name", "date", "number"):
-        goes_on = one is not None and one.kind == "word" and one.lower not in STOPWORDS | PREPOSITIONS
+        goes_on = one is not None and one.kind == "word" and one.lower not in _NO_NOUN
         return goes_on and not is_verb(one)
     if item.kind == "possessive":
         return True
