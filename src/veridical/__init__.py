@@ -21,6 +21,7 @@ _WHERE = {
     "VeridicalError": "veridical.errors",
     "Answer": "veridical.types",
     "BuildReport": "veridical.types",
+    "ChainOptions": "veridical.pipeline.reasoning",
     "Citation": "veridical.types",
     "Conflict": "veridical.types",
     "Document": "veridical.types",
@@ -36,6 +37,7 @@ _WHERE = {
 __all__ = [
     "Answer",
     "BuildReport",
+    "ChainOptions",
     "Citation",
     "Conflict",
     "Document",
@@ -55,6 +57,7 @@ __all__ = [
 if TYPE_CHECKING:
     from veridical.errors import VeridicalError
     from veridical.pipeline.facade import Veridical
+    from veridical.pipeline.reasoning import ChainOptions
     from veridical.settings import Settings
     from veridical.types import (
         Answer,

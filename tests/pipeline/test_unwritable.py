@@ -56,6 +56,14 @@ def test_what_may_not_be_written_can_be_read_and_asked(read_only: Veridical) -> 
         assert any("could not be stored" in note and "read-only" in note for note in answer.notes)
 
 
+def test_chains_are_found_where_nothing_may_be_written(read_only: Veridical) -> None:
+    answer = read_only.ask(GATEWAY, method="reliable", always_answer=True)
+    assert (answer.id, answer.status, answer.method) == (0, "answered", "reliable")
+    assert answer.trace is not None
+    assert answer.trace.n_triples > 0
+    assert sum("could not be stored" in note and "read-only" in note for note in answer.notes) == 2
+
+
 @pytest.mark.parametrize(
     "act",
     [

@@ -29,6 +29,7 @@ from veridical.stores import Store, answers, derived, questions, values
 from veridical.types import Answer, Candidate, Conflict, Hit
 
 _NO_ANSWER = "No answer: "
+_UNBELIEVED = "What method {} believes could not be stored, so nothing here counts as trusted or distrusted."
 _INSTEAD = "So this is answered from the passages, not from chains."
 # An extracted sentence below these is no answer: by words and cosine together, and by words alone.
 _LEAST_RELEVANCE = 0.35
@@ -136,6 +137,8 @@ def _ask(store: Store, retriever: Retriever, method: Method, question: Question,
         said_of_trust = beliefs.uncalibrated_note(connection, method.name)
         n_behind = derived.n_without_vectors(connection, retriever.encoder_name) if built else 0
         notes = _notes(pool, ranked, built, question, said_of_trust, n_behind)
+        if active is not None and ranked.hits and method.name not in derived.methods_with_trust(connection):
+            notes = (*notes, _UNBELIEVED.format(method.name))
     asked = _Asked(store, retriever, method, question, means, pool, ranked, stages)
     outcome = asked.by_chains() if means.reasoner is not None and ranked.hits else asked.by_passages()
     said, boarded = outcome.said, outcome.boarded

@@ -129,9 +129,13 @@ def state(
         stated.failed |= {i: str(each.problem) for i, each in zip(part, found, strict=True) if each.failed}
         run.keep(stated, seen, {})
         if not seen and len(part) >= _HOPELESS:
-            stated.stopped = UnreachableError(str(found[-1].problem), "Try again later.")
+            stated.stopped = UnreachableError(_sentence(str(found[-1].problem)), "Try again later.")
             return stated
     return stated
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 class _Run:

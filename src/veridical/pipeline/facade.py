@@ -360,7 +360,7 @@ class Veridical(Opened):
             n_read=n_read,
             always_answer=always_answer,
         )
-        chosen = self._believing(method)
+        chosen = self._believing(method, must_store=False)
         reads = read and chosen.name != "trustprop"  # whose prompt and answers are the paper's
         means = Means.of(
             generator,

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from veridical.errors import InputError
+from veridical.errors import InputError, StoreError
 from veridical.evidence.triples import Extractor
 from veridical.llm.base import LLM
 from veridical.llm.cache import FILE as REPLIES
@@ -117,16 +117,20 @@ class Opened:
     def _method(self, name: str | None) -> Method:
         return beliefs.method_named(name or self.setting("method"))
 
-    def _believing(self, name: str | None) -> Method:
-        """The method, with its beliefs on record if the knowledge base is built."""
+    def _believing(self, name: str | None, *, must_store: bool = True) -> Method:
+        """The method, with its beliefs on record if the knowledge base is built, and they can be stored."""
         method = self._method(name)
         with self.store.read() as connection:
             missing = values.state(connection, "built") and (
                 method.name not in derived.methods_with_trust(connection)
             )
         if missing:
-            with self.store.write() as connection:
-                beliefs.update(connection, method)
+            try:
+                with self.store.write() as connection:
+                    beliefs.update(connection, method)
+            except StoreError:  # busy, full or read-only: an answer without trust is better than none
+                if must_store:
+                    raise
         return method
 
     def _refresh_beliefs(self) -> None:

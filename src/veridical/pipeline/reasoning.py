@@ -24,7 +24,7 @@ from veridical.errors import (
     VeridicalError,
 )
 from veridical.evidence.chains import ChainSettings, search
-from veridical.evidence.credibility import Evaluator, combine
+from veridical.evidence.credibility import Evaluator, LLMEvaluator, combine
 from veridical.evidence.selectors import Selector
 from veridical.evidence.triples import Extractor, written
 from veridical.index.encoder import Float32Array, TextEncoder
@@ -36,8 +36,8 @@ from veridical.stores import Store, documents, triples
 from veridical.stores.triples import StoredTriple
 from veridical.types import CredibilitySource, Hit, Span, Trace, Triple
 
-JUDGE_BATCH = 40
-"""Triples that are judged between two commits."""
+JUDGE_BATCH = 64
+"""Triples that are judged between two commits: eight prompts of a language model, sent at once."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Reasoner:
         return cls(
             extractor_named(options.extractor or extractor, encoder, lambda: llm or other_llm()),
             selector,
-            _evaluator(asked(f"Credibility {credibility!r}")) if judged else None,
+            LLMEvaluator(asked(f"Credibility {credibility!r}")) if judged else None,
             encoder,
             credibility,
             options.context or ("tbs" if llm else "sbs"),
@@ -177,12 +177,6 @@ class Reasoner:
             What is stored of their triples is damaged.
         """
         return _Run(self, store, question, hits, stages).reason()
-
-
-def _evaluator(llm: LLM) -> Evaluator:
-    from veridical.evidence.credibility import LLMEvaluator
-
-    return LLMEvaluator(llm)
 
 
 class _Run:
