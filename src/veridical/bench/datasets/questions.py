@@ -16,7 +16,10 @@ _LABELS = frozenset({"factual", "misinformation", "outdated"})
 
 @dataclass(frozen=True)
 class LabelledPassage:
-    """A passage and what it is for its question. The label is for evaluation and simulated feedback only."""
+    """A passage and what it is for its question. The label is for evaluation and simulated feedback only.
+
+    ``supporting`` says that the answer takes it, where a data set tells; it is for evaluation only, too.
+    """
 
     id: str
     text: str
@@ -24,6 +27,7 @@ class LabelledPassage:
     title: str = ""
     source: str | None = None
     date: str | None = None
+    supporting: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ def read(data_dir: Path, name: str) -> list[Question]:
 
     A line holds ``id``, ``question``, ``answers`` and ``passages`` (each ``id``, ``text``, ``label``), and
     may hold ``wrong_answer``, ``date``, ``choices`` (right and wrong answers to choose from), and per passage
-    ``title``, ``source`` and ``date``.
+    ``title``, ``source``, ``date`` and ``relevance`` (``high``: the answer takes it).
 
     Raises
     ------
@@ -99,4 +103,5 @@ def _passage(row: Mapping[str, Any]) -> LabelledPassage:
         title=row.get("title") or "",
         source=row.get("source"),
         date=row.get("date"),
+        supporting=row.get("relevance") == "high",
     )

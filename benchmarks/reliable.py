@@ -1,0 +1,154 @@
+"""Method reliable on questions that take several passages, with one false passage among those of each.
+
+    python benchmarks/reliable.py DATA_DIR [--limit N] [--json PATH] [--llm GGUF]
+
+DATA_DIR holds hotpotqa.jsonl, 2wikimultihopqa.jsonl and musique.jsonl. A question is asked over its own 10 or
+20 passages and the poison: an altered copy of a supporting passage beside the original, or a passage that a
+template writes. Triples come from the embedded extractor, chains from the embedded selector, answers from the
+embedded reader. Credibility is none, ideal (by label, an oracle), or trust in documents propagated from
+feedback on 30% of them, over the corpus of all questions, each of which was asked once. With --llm a GGUF
+file does all of it for a few questions; its calls are cached, so that a run that was interrupted goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+
+from veridical.bench import cache, chain_cases, chain_runs, chain_summary, results, script
+from veridical.bench.chain_runs import Means, Row
+from veridical.bench.datasets.questions import read
+from veridical.bench.multihop import ATTACKS, Attack, Attacked, attacked
+from veridical.errors import VeridicalError
+from veridical.evidence.extract_embedded import EmbeddedExtractor
+from veridical.evidence.selectors import EmbeddedSelector
+from veridical.index.encoder import Float32Array
+from veridical.pipeline.models import Models
+from veridical.settings import Settings
+
+DATASETS = ("hotpotqa", "2wikimultihopqa", "musique")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data_dir", type=Path, help="folder with the data sets")
+    parser.add_argument("--datasets", nargs="+", choices=DATASETS, default=list(DATASETS), help="which")
+    parser.add_argument("--limit", type=int, help="ask only the first so many questions of each")
+    parser.add_argument("--seeds", type=int, default=3, help="how many seeds of feedback (default 3)")
+    parser.add_argument("--llm", type=Path, help="a GGUF file of a chat model, to do it all with")
+    parser.add_argument("--only-llm", action="store_true", help="leave out what needs no language model")
+    script.add_outputs(parser)
+    return parser.parse_args()
+
+
+class Bench:
+    """One call of the script: its arguments, models and progress."""
+
+    def __init__(self, args: argparse.Namespace, progress: Progress) -> None:
+        self.args, self.progress = args, progress
+        models = Models(Settings.from_env(), announce=progress.console.print)
+        self.encoder, self.reader = models.encoder, models.reader("embedded")
+        self.extractor = EmbeddedExtractor()
+        self.version = cache.code_version(
+            "methods", "trust", "evidence", "reading", "bench", "graph", "index", "corpus", "answer"
+        )
+        self._queries: dict[str, Float32Array] = {}
+
+    def encode(self, texts: Sequence[str]) -> Float32Array:
+        """Encode queries, each once."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._queries]
+        self._queries |= zip(new, self.encoder.encode(new), strict=True)
+        return np.stack([self._queries[text] for text in texts])
+
+    def dataset(self, name: str) -> tuple[list[results.Result], str]:
+        """Run all attacks of one data set; its figures, and what could not be altered."""
+        found = attacked(read(self.args.data_dir, name)).first(self.args.limit)
+        rows = [row for attack in ATTACKS for row in self.attack(name, found, attack)]
+        altered = frozenset(question.id for question in found.questions) - frozenset(found.obstacles)
+        clean = [row for row in rows if row.setting.attack == "clean"]
+        rows += [chain_runs.restricted(row, altered, "clean, alterable") for row in clean]
+        rows.sort(key=lambda row: row.setting.attack)  # stable: clean, clean alterable, substituted, template
+        return chain_summary.summarise(name, rows), _apart(name, found)
+
+    def attack(self, name: str, found: Attacked, attack: Attack) -> list[Row]:
+        """Run one attack, or take it from the work folder."""
+        title = f"{name}, {attack}"
+        work = script.Work(self.args.work / f"chains-{name}", self.progress)
+        questions = found.under(attack)
+        texts = functools.partial(work.vectors, self.encoder, title=f"{title}: encoding")
+        library = chain_cases.library(questions, texts)
+        seeds = range(self.args.seeds)
+        made_of = (repr(questions), self.encoder.name, self.reader.name, self.extractor.name, repr(seeds))
+        path = work.folder / f"rows-{attack}-{cache.key(*made_of, self.version)}.json"
+        if path.is_file():
+            return chain_runs.load(path)
+        readings = functools.partial(work.readings, self.reader, title=f"{title}: reading")
+        graph = chain_cases.related(library, texts, readings)
+        extractions = [
+            self.extractor.extract([(p.title, p.text) for p in case.passages]) for case in library.cases
+        ]
+        stated = [
+            chain_cases.claims(case, own, texts, extractor=self.extractor.name)
+            for case, own in zip(library.cases, extractions, strict=True)
+        ]
+        known = chain_runs.credibilities(library, graph, seeds)
+        if attack == "clean":
+            known = {"none": known["none"]}
+        means = Means(self.encode, EmbeddedSelector(self.encode), self.extractor.name, readings)
+        total = len(library.cases) * sum(map(len, known.values()))
+        task = self.progress.add_task(f"{title}: chains", total=total)
+        done = chain_runs.run(
+            library, stated, attack, known, means, tick=functools.partial(self.progress.advance, task)
+        )
+        self._queries.clear()
+        chain_runs.save(path, done)
+        return done
+
+
+def _apart(name: str, found: Attacked) -> str:
+    counts = Counter(found.obstacles.values())
+    why = ", ".join(f"{why} {n}" for why, n in sorted(counts.items())) or "none"
+    n = len(found.questions)
+    return f"{name}: {n} questions; nothing can be substituted in {len(found.obstacles)} ({why})"
+
+
+def main() -> int:
+    args = arguments()
+    console = Console(stderr=True)
+    try:
+        with script.bars(console) as progress:
+            bench = Bench(args, progress)
+            figures = {} if args.only_llm else {name: bench.dataset(name) for name in args.datasets}
+    except VeridicalError as error:
+        console.print(str(error), style="red", markup=False)
+        return error.exit_code
+    about = script.head(
+        __file__,
+        {
+            "seeds": args.seeds,
+            "limit": args.limit or "all",
+            "encoder": bench.encoder.name,
+            "reader": bench.reader.name,
+            "extractor": bench.extractor.name,
+            "selector": "embedded",
+        },
+    )
+    for name, (found, apart) in figures.items():
+        print(f"\n{apart}\n\n{chain_summary.table(found, name)}")
+    if args.json:
+        results.write(args.json, [result for found, _ in figures.values() for result in found], about)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
