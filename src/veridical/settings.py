@@ -108,8 +108,8 @@ class Settings:
         Whether replies are kept in the knowledge base's folder, or another file to keep them in
         (``VERIDICAL_LLM_CACHE``: 1, 0 or a path).
     llm_max_calls, llm_max_tokens, llm_max_cost
-        What one process may send and spend (``VERIDICAL_LLM_MAX_CALLS``, ``_MAX_TOKENS``, ``_MAX_COST``);
-        ``None`` for no limit.
+        What may be sent and spent while a knowledge base is open (``VERIDICAL_LLM_MAX_CALLS``,
+        ``_MAX_TOKENS``, ``_MAX_COST``); ``None`` for no limit.
     llm_price_in, llm_price_out
         Money for a million tokens of prompt and of reply (``VERIDICAL_LLM_PRICE_IN``, ``_PRICE_OUT``).
     """

@@ -37,7 +37,7 @@ def test_every_command_of_the_issue_is_there() -> None:
         "feedback export", "feedback import", "relations", "conflicts", "trust show", "trust top",
         "trust explain", "questions list", "questions add", "questions clear", "questions export",
         "questions on", "questions off",
-        "models list", "models pull", "models path",
+        "models list", "models pull", "models path", "models cache",
     } == named  # fmt: skip
 
 
