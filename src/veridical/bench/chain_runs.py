@@ -26,7 +26,7 @@ from veridical.bench.multihop import Attack
 from veridical.bench.protocol import FloatArray
 from veridical.evidence.board import PassageRead, build_board
 from veridical.evidence.chains import ChainSettings, search
-from veridical.evidence.credibility import combine
+from veridical.evidence.credibility import combine, doubted
 from veridical.evidence.reliability import reliability
 from veridical.evidence.rescore import relevance_model
 from veridical.evidence.selectors import Selector
@@ -36,6 +36,7 @@ from veridical.types import Trace
 
 TOP_K = 5
 SHARE = 0.3
+DOUBTED = "trust "
 """Share of the documents that are judged."""
 IDEAL = (1.0, 0.1)
 """Credibility of what is true and of what is false, to an oracle (ReliableRAG's ideal setting)."""
@@ -91,13 +92,16 @@ class Means:
 def credibilities(found: Library, graph: Graph, seeds: Sequence[int]) -> dict[str, list[FloatArray]]:
     """Return the credibility of each document by where it is from, one array a seed.
 
-    ``none``: not known (NaN). ``ideal``: by label. ``trust 30%``: propagated from that share of feedback.
+    ``none``: not known (NaN). ``ideal``: by label. ``trust 30%``: propagated from that share of feedback, of
+    which chains take the doubt, as the product does. ``trust 30% as it is``: the same without that.
     """
     true = found.corpus.true
+    propagated = [believed(graph, true, SHARE, seed=seed) for seed in seeds]
     return {
         "none": [np.full(len(true), np.nan)],
         "ideal": [np.where(true, *IDEAL)],
-        f"trust {SHARE:.0%}": [believed(graph, true, SHARE, seed=seed) for seed in seeds],
+        f"{DOUBTED}{SHARE:.0%}": propagated,
+        f"{DOUBTED}{SHARE:.0%} as it is": propagated,
     }
 
 
@@ -152,9 +156,10 @@ class _Run:
         for place, case in enumerate(self.found.cases):
             own = credibility[case.documents]
             nearest = list(range(1, len(case.passages) + 1))[:TOP_K]
-            mixed = reliability(case.cosines, own)
+            eta = doubted(own) if name.startswith(DOUBTED) and not name.endswith("as it is") else own
+            mixed = reliability(case.cosines, eta)
             best = (np.argsort(-mixed, kind="stable")[:TOP_K] + 1).tolist()
-            trace = self._trace(place, own)
+            trace = self._trace(place, eta)
             sources = source_context(trace, case.titled())
             behind = [line.passage.id for line in sources.lines if line.passage is not None]
             chains = chain_marks(case, self.stated[place].triples, trace)
@@ -184,7 +189,7 @@ class _Run:
     def _trace(self, place: int, own: FloatArray) -> Trace:
         case, claims = self.found.cases[place], self.stated[place]
         trust = np.array([own[triple.passage_id - 1] for triple in claims.triples], dtype=np.float64)
-        values, _ = combine("trust", np.full(len(trust), np.nan), trust)
+        values, _ = combine("llm", trust, np.full(len(trust), np.nan))
         return search(
             case.question.text,
             claims.with_credibility(values),

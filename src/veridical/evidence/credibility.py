@@ -278,7 +278,7 @@ def combine(
     source
         ``none``: the prior for all. The same number for all changes no order, so relevance alone decides.
         ``llm``: what was judged; the prior where the judge failed.
-        ``trust``: trust in the document; the prior where it is not known.
+        ``trust``: doubt in the document, see `doubted`.
         ``joint``: the product of the two. Where the judge failed, the prior stands in for its judgement, so
         that no claim gains by breaking the judge. Where trust is not known, the judgement stands alone: the
         product would count against a document that it is new.
@@ -318,12 +318,31 @@ def combine(
     if source == "llm":
         values = believed
     elif source == "trust":
-        values = np.where(np.isnan(trusted), prior, trusted)
+        values = doubted(trusted)
     elif source == "joint":
-        values = believed * np.where(np.isnan(trusted), 1.0, trusted)
+        values = believed * doubted(trusted)
     else:
         values = np.full(said.shape, prior)
     return values, failed
+
+
+def doubted(trust: npt.ArrayLike) -> FloatArray:
+    """Turn trust into credibility: ``min(1, 2 trust)``, and 1 where nothing is known.
+
+    Trust is a probability at even prior odds, so 1/2 says nothing either way. As it stands it would make a
+    document that was found good .9 and one that nobody has judged .5, and with the paper's weight of .6 on
+    credibility that is worth more than any difference in relevance: a few judged passages would crowd out
+    all that are to the point. So what is trusted counts like what is not known, and only what is doubted
+    counts less.
+
+    Parameters
+    ----------
+    trust
+        Shape (n,), in [0, 1]; NaN where unknown.
+    """
+    values = np.asarray(trust, dtype=np.float64)
+    result: FloatArray = np.where(np.isnan(values), 1.0, np.minimum(1.0, 2.0 * values))
+    return result
 
 
 def _column(values: npt.ArrayLike, what: str) -> FloatArray:
