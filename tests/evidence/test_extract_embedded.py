@@ -10,7 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from veridical.evidence.asides import BORN, DIED, IN
-from veridical.evidence.extract_embedded import MOST_PER_PASSAGE, MOST_PER_SENTENCE, EmbeddedExtractor
+from veridical.evidence.extract_embedded import (
+    CALLED,
+    MOST_PER_PASSAGE,
+    MOST_PER_SENTENCE,
+    EmbeddedExtractor,
+)
 from veridical.evidence.joins import MOST_RELATION_WORDS
 from veridical.nli.lexicon import word_list
 from veridical.testing.extractor_contract import LONG, PASSAGES, ExtractorContract, check
@@ -55,6 +60,14 @@ def said(title: str, text: str) -> list[str]:
             "Grey Tide is a 1931 drama film directed by Ann Moe and starring Bo Lie.",
             ["is a; 1931 drama film", "directed by; Ann Moe", "starring; Bo Lie"],
         ),
+        # towns with what they lie in, and lists of countries
+        ("Tor Vik", "Tor Vik was born in Lom, Ohio.", ["was born in; Lom, Ohio"]),
+        ("Tor Vik", "Born in Lom, Ohio, Vik was sent to Oslo.", ["Born in; Lom, Ohio", "was sent to; Oslo"]),
+        (
+            "Olm",
+            "Olm is found in Peru, Chile and Cuba.",
+            ["is found in; Peru", "is found in; Chile", "in; Cuba"],
+        ),
         # lives and other asides
         ("Tor Vik", "Tor Vik (born 3 May 1871) was a painter.", ["born; 3 May 1871"]),
         (
@@ -81,6 +94,16 @@ def said(title: str, text: str) -> list[str]:
             "Born in Lom in 1871, Vik studied law at Leiden University.",
             ["Born in; Lom", "studied law at; Leiden University"],
         ),
+        ("Tor Vik", "Tor Emil Vik was a painter.", ["called; Tor Emil Vik", "was a; painter"]),
+        (
+            "Olm",
+            "Olm is a singer, actor, and mixed martial artist.",
+            ["singer, actor, and mixed martial artist"],
+        ),
+        ("Olm", "Olm owns about 40 listed old houses.", ["owns about; 40 listed old houses"]),
+        ("Olm", 'Olm was led by Jo "Red" Moe.', ['was led by; Jo "Red" Moe']),
+        ("Olm", "Olm won the 1908 Summer Games.", ["won; 1908 Summer Games"]),
+        ("Olm", "(In 1950 it moved to Lom.)", ["moved to; Lom"]),
         ("Olm", "- Origin: Ribe, Denmark", ["Origin; Ribe, Denmark"]),
         # a sentence that names nothing
         ("Olm", "They played loud and simple songs.", ["played; loud and simple songs"]),
@@ -200,7 +223,7 @@ def test_whatever_is_said_is_read_in_its_own_words(words: list[str], title: str)
 
 
 def _own_words_only(title: str, text: str) -> None:
-    known = set(WORD.findall(f"{title} {text}".casefold())) | {BORN, DIED, IN}
+    known = set(WORD.findall(f"{title} {text}".casefold())) | {CALLED, BORN, DIED, IN}
     [extraction] = EmbeddedExtractor().extract([(title, text)])
     for triple in extraction.triples:
         words = set(WORD.findall(f"{triple.head} {triple.relation} {triple.tail}".casefold()))

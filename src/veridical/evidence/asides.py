@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from veridical.evidence.mentions import ARTICLES, PREPOSITIONS, THINGS, Item, read
 
 BORN, DIED, IN = "born", "died", "in"
-"""Words that a relation may have though no passage says them: they are what a dash in brackets means."""
+"""Words that a relation may have though no passage says them: they are what brackets and a dash mean."""
 
 _DASHES = frozenset(("-", "–", "—", "−", "to", "‐"))
 _RANGE = re.compile(r"\A(\d{4})\s?[-–—]\s?(\d{4}|\d{2})\Z")

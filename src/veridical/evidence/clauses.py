@@ -118,6 +118,8 @@ def _heads(items: Sequence[Item], place: int, subject: Subject) -> tuple[tuple[s
         if item.lower in _PERSONAL and subject.somebody:
             own = (subject.somebody,)
         return own or (item.text,), place + 1
+    if item.lower == "the" and place + 2 < len(items) and items[place + 1].kind in NAMED:
+        return _named_heads(items, place + 1, subject)
     if item.lower in _THESE:
         for after in range(place + 1, min(place + 4, len(items))):
             if items[after].lower in subject.nouns:

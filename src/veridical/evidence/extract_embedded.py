@@ -24,6 +24,8 @@ from veridical.nli.names import TITLES
 from veridical.types import Span
 
 MOST_PER_SENTENCE = 12
+CALLED = "called"
+"""Joins a title to another form of it, and need not be a word of the passage."""
 MOST_PER_PASSAGE = 60
 
 _MOST_CHARS = 1500  # of a sentence that are looked at
@@ -32,7 +34,9 @@ _SUFFIX = re.compile(r"\s*\([^()]*\)\s*\Z")
 _WORD = re.compile(r"[^\W_]+")
 _SURROGATE = re.compile(r"[\ud800-\udfff\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _PERSONAL = re.compile(r"\b(?:he|she|his|her|him)\b", re.IGNORECASE)
-_FIELD = re.compile(r"\A[-*•·]?\s*(?P<key>[^\W\d_][\w /'’-]{1,40}):\s+(?P<value>\S.{0,150})\Z", re.DOTALL)
+_FIELD = re.compile(
+    r"\A[-*•·]?\s*(?P<key>[^\W\d_][\w/'’-]*(?:\s[\w/'’-]+){0,2}):\s+(?P<value>\S.{0,150})\Z", re.DOTALL
+)
 _GENERIC = frozenset(
     word_list("film movie album song book novel band group series show company team club city town game")
 )
@@ -55,7 +59,7 @@ class EmbeddedExtractor:
         """Find the triples of each (title, text).
 
         A passage has at most ``MOST_PER_PASSAGE`` of them, and a sentence ``MOST_PER_SENTENCE``. All words
-        are the passage's or its title's, but for `asides.BORN`, `asides.DIED` and `asides.IN`.
+        are the passage's or its title's, but for ``CALLED``, `asides.BORN`, `asides.DIED` and `asides.IN`.
         """
         found = []
         for title, text in passages:
@@ -77,18 +81,35 @@ def _distinct(found: Iterator[Found]) -> list[Found]:
 def _of_passage(title: str, text: str) -> Iterator[Found]:
     name = _tidy(_SUFFIX.sub("", title)) or _tidy(title)
     known = _pattern(name)
-    said = [
-        (span, cut(_SURROGATE.sub(" ", span.text[:_MOST_CHARS]), known))
-        for span in sentences(text)
-        if not is_heading(span.text)
-    ]
+    said = [(span, cut(_readable(span.text), known)) for span in sentences(text) if not is_heading(span.text)]
     subject = _subject(name, text, said)
+    yield from _full_name(said, subject)
     for span, items in said:
         for number, pieces in enumerate(_of_sentence(span, items, subject)):
             if number >= MOST_PER_SENTENCE:
                 break
             yield Found(*pieces, span.start, span.end)
         subject = replace(subject, somebody=somebody_in(items, subject))
+
+
+def _full_name(said: Sequence[tuple[Span, Sequence[Item]]], subject: Subject) -> Iterator[Found]:
+    """What else a passage calls its title where it begins: "Ada Maria Moe" for "Ada Moe"."""
+    first = subject_of(said[0][1]) if said else None
+    if first is None or not subject.called(first.text):
+        return
+    if not set(_words(first.text)) <= set(_words(subject.name)):
+        pieces = subject.name, CALLED, _tidy(first.text)
+        if _is_whole(pieces):
+            yield Found(*pieces, said[0][0].start, said[0][0].end)
+
+
+def _readable(text: str) -> str:
+    """A sentence as it is read: no longer than that, and out of the brackets that it stands in."""
+    text = _SURROGATE.sub(" ", text[:_MOST_CHARS])
+    bare = text.rstrip(" .")
+    if bare.startswith("(") and bare.find(")") == len(bare) - 1:
+        return f" {bare[1:-1]}"
+    return text
 
 
 def _of_sentence(span: Span, items: Sequence[Item], subject: Subject) -> Iterator[Pieces]:

@@ -159,6 +159,16 @@ def is_participle(item: Item, following: Item | None) -> bool:
     return opens and verbal and len(item.lower) > 2
 
 
+def is_made_adjective(items: Sequence[Item], place: int) -> bool:
+    """Whether a word reads like the first of "mixed doubles" or "listed old houses"."""
+    end = place
+    while (
+        end < min(len(items) - 1, place + 3) and items[end].kind == "word" and items[end].lower.endswith("ed")
+    ):
+        end += 1
+    return end > place and is_noun(items[end])
+
+
 def is_noun(item: Item | None) -> bool:
     """Whether a word may be a common noun or an adjective; by what it is not."""
     if item is None or item.kind != "word" or not item.lower.replace("-", "").isalpha():
@@ -220,7 +230,8 @@ def _names(items: Sequence[Item], sentence: str) -> list[Item]:
     found: list[Item] = []
     place = 0
     while place < len(items):
-        if not _begins_name(items, place, first=not any(item.kind != "mark" for item in found)):
+        first = not any(item.kind not in ("mark", "possessive") for item in found)
+        if not (_begins_name(items, place, first=first) or _begins_with_year(items, place)):
             found.append(items[place])
             place += 1
             continue
@@ -249,7 +260,17 @@ def _begins_name(items: Sequence[Item], place: int, *, first: bool) -> bool:
     return not (opens or item.lower.endswith("ly") or is_participle(item, following))
 
 
+def _begins_with_year(items: Sequence[Item], place: int) -> bool:
+    """Whether a name begins here as in "the 1908 Summer Games"."""
+    item = items[place]
+    is_year = item.kind in ("date", "number") and item.text.isdigit() and len(item.text) == 4
+    follows = place > 0 and items[place - 1].lower == "the" and place + 1 < len(items)
+    return is_year and follows and _capital(items[place + 1])
+
+
 def _capital(item: Item) -> bool:
+    if item.kind == "word" and item.lower[:2] in ("d'", "d’", "l'", "l’"):
+        return item.text[2].isupper()
     return item.kind == "name" or (item.kind == "word" and item.text[0].isupper())
 
 
@@ -276,6 +297,8 @@ def _next_of_name(items: Sequence[Item], last: int) -> int | None:
         return last + 1
     if two is None:
         return None
+    if one.kind == "quoted" and len(one.text.split()) < 3 and _capital(two) and here.kind != "mark":
+        return last + 2  # Jo "Red" Moe
     if one.text == "." and here.lower in _SHORTENED and _capital(two):
         return last + 2
     if one.text in ("-", "‐", "–") and one.start == here.end and _capital(two):
@@ -326,8 +349,8 @@ def _numbers(items: Sequence[Item], sentence: str) -> list[Item]:
 
 
 def _counted(items: Sequence[Item], place: int) -> bool:
-    item = items[place]
-    return is_noun(item) or item.lower in ("million", "billion", "thousand", "hundred", "percent")
+    scales = ("million", "billion", "thousand", "hundred", "percent")
+    return is_noun(items[place]) or items[place].lower in scales or is_made_adjective(items, place)
 
 
 def _as_word(items: Sequence[Item], place: int) -> Item:

@@ -1,4 +1,4 @@
-"""Noun phrases that say what somebody or something is: "is an American drummer", ", a village in Kent"."""
+"""Phrases that are one thing: what something is ("is an American drummer"), and places ("in Lom, Ohio")."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from veridical.evidence.mentions import (
     PRONOUNS,
     RELATIVE,
     Item,
+    is_made_adjective,
     is_noun,
     is_participle,
     is_verb,
@@ -26,6 +27,7 @@ ADVERBS = frozenset(
 _SAYS_WHAT = BE | frozenset(("became", "become", "becomes", "remained", "remains", "as", "being"))
 _LOOSE = ADVERBS | ARTICLES | frozenset(("and", "or", "of", "very", "most"))
 _NO_NOUN = STOPWORDS | PREPOSITIONS
+_WHERE = frozenset(("in", "at", "near", "from", "of", "to"))
 _MOST_ITEMS = 14
 _COORDINATE = re.compile(r",|\band\b|\bor\b|\bof\b")
 _PEOPLE = re.compile(
@@ -44,7 +46,7 @@ _NO_PEOPLE = frozenset(
 
 def cut(sentence: str, known: re.Pattern[str] | None = None) -> list[Item]:
     """Cut a sentence as `mentions.read` does, with what things are said to be as phrases."""
-    items = read(sentence, known)
+    items = _places(read(sentence, known), sentence)
     found: list[Item] = []
     place = 0
     while place < len(items):
@@ -75,6 +77,36 @@ def nouns_of(phrase: str) -> list[str]:
 def are_people(nouns: Sequence[str]) -> bool:
     """Whether the first of these nouns is one for people, by its ending or by a short list."""
     return bool(nouns) and nouns[0] not in _NO_PEOPLE and _PEOPLE.search(nouns[0]) is not None
+
+
+def _places(items: Sequence[Item], sentence: str) -> list[Item]:
+    """Take the town and the country of "in Lom, Norway" for one name, but not the first two of a list."""
+    found: list[Item] = []
+    place = 0
+    while place < len(items):
+        before = items[place - 1].lower if place else ""
+        if items[place].kind == "name" and before in _WHERE and _is_town(items, place):
+            found.append(items[place].reaches(items[place + 2], sentence, "name"))
+            place += 3
+            continue
+        found.append(items[place])
+        place += 1
+    return found
+
+
+def _is_town(items: Sequence[Item], place: int) -> bool:
+    if place + 2 >= len(items) or items[place + 1].text != "," or items[place + 2].kind != "name":
+        return False
+    one, two, three = (items[n] if n < len(items) else None for n in range(place + 3, place + 6))
+    if one is None or one.lower in PREPOSITIONS or one.kind == "aside":
+        return True
+    if one.lower not in (",", "and", "or"):
+        return one.kind == "mark"
+    if two is not None and two.lower in ("and", "or"):
+        two = three
+        return two is None or two.kind not in NAMED
+    # A name behind a second comma is one more of a list, unless it does something.
+    return two is None or two.kind not in NAMED or (one.text == "," and is_verb(three))
 
 
 def _after_opening(items: Sequence[Item], place: int) -> int:
@@ -117,32 +149,41 @@ def _hangs(item: Item) -> bool:
 def _belongs(items: Sequence[Item], begin: int, place: int) -> bool:
     item = items[place]
     one = items[place + 1] if place + 1 < len(items) else None
-    two = items[place + 2] if place + 2 < len(items) else None
     if item.kind == "word":
-        return _word_belongs(item, one, two, first=place == begin)
+        return _word_belongs(items, begin, place)
     if item.kind in ("name", "date", "number"):
         goes_on = one is not None and one.kind == "word" and one.lower not in _NO_NOUN
-        return goes_on and not is_verb(one)
+        return goes_on and (not is_verb(one) or is_made_adjective(items, place + 1))
     if item.kind == "possessive":
         return True
     if item.kind == "mark" and one is not None:
-        glued = item.text in "-–'’/" and item.end == one.start
-        return glued or (item.text in ",-" and is_noun(one) and not is_participle(one, two))
+        if item.text in "-–'’/" and item.end == one.start:
+            return True
+        behind = place + 1 + (item.text == "," and one.lower in ("and", "or"))
+        return item.text in ",-" and _is_listed(items, behind)
     return False
 
 
-def _word_belongs(item: Item, one: Item | None, two: Item | None, *, first: bool) -> bool:
-    lower = item.lower
+def _is_listed(items: Sequence[Item], place: int) -> bool:
+    """Whether a phrase goes on with this behind a comma or "and"."""
+    if place >= len(items) or not (is_noun(items[place]) or is_made_adjective(items, place)):
+        return False
+    return not is_participle(items[place], items[place + 1] if place + 1 < len(items) else None)
+
+
+def _word_belongs(items: Sequence[Item], begin: int, place: int) -> bool:
+    item, lower = items[place], items[place].lower
+    one = items[place + 1] if place + 1 < len(items) else None
     if lower in RELATIVE or lower in PRONOUNS or lower in ("but", "while", "when", "not", "because"):
         return False
     if lower == "of":  # "a kind of cheese", but not "the capital of Peru"
         if one is not None and one.lower in ARTICLES:
-            one = two
+            one = items[place + 2] if place + 2 < len(items) else None
         return one is not None and one.kind == "word" and not one.text[0].isupper()
     if lower in PREPOSITIONS:
         return False
     if lower in ("and", "or"):
-        return one is not None and is_noun(one) and not is_participle(one, two)
-    if first:
+        return _is_listed(items, place + 1)
+    if place == begin:
         return True
     return not is_participle(item, one) and not (is_verb(item) and not is_noun(one))
