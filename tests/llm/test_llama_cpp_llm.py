@@ -98,6 +98,19 @@ def test_each_of_many_labels_is_seen_however_unlikely(llm):
     assert choice.probabilities["B"] / total == pytest.approx(three["B"], abs=CLOSE)
 
 
+def test_a_choice_is_the_same_whether_the_beginning_of_its_prompt_is_there_or_not(model_folder):
+    cold, warm = (LlamaCppLLM(model_folder, n_ctx=512, n_threads=1) for _ in range(2))
+    beginning = Message("system", "green house under seven trees " * 30)
+    warm.choose((beginning, Message("user", "What is the capital of Norway? Say a letter.")), ("A", "B"))
+    found = [llm.choose((beginning, *LETTERS), ("A", "B", "C")) for llm in (cold, warm)]
+    cold.close()
+    warm.close()
+    assert [choice.usage.reused_tokens > 100 for choice in found] == [False, True]
+    for label in "ABC":
+        one, other = (choice.probabilities[label] for choice in found)
+        assert one == pytest.approx(other, abs=0.002)
+
+
 def test_labels_far_down_the_list_are_looked_up_among_all_tokens(llm):
     choice = llm.choose(ASK, ("#", "}"))
     assert choice.unseen == ()
@@ -114,6 +127,8 @@ def test_labels_that_are_no_token_are_voted_on(llm):
 def test_a_score_is_the_sum_over_tokens_of_what_the_model_gives_each(llm):
     """Step by step over its own lists of likely tokens, each time with the beginning of the reply given."""
     tokens = ["The", " capital", " of", " France", " is", " Paris"]
+    llm.logprob(ASK, "".join(tokens))  # so that both ways below find the prompt there
+    scored = llm.logprob(ASK, "".join(tokens))
     total = 0.0
     for place, token in enumerate(tokens):
         reply = (Message("assistant", "".join(tokens[:place])),) if place else ()
@@ -128,9 +143,8 @@ def test_a_score_is_the_sum_over_tokens_of_what_the_model_gives_each(llm):
         )
         top = body["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
         total += next(entry["logprob"] for entry in top if entry["token"] == token)
-    scored = llm.logprob(ASK, "".join(tokens))
     assert scored.n_tokens == len(tokens)
-    assert scored.logprob == pytest.approx(total, abs=0.05)
+    assert scored.logprob == pytest.approx(total, abs=0.001)
 
 
 def test_a_score_does_not_choose_another_spelling_of_the_text(llm):
