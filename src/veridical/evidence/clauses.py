@@ -167,6 +167,7 @@ def _end_of_lead(items: Sequence[Item], begin: int) -> int:
         before, item = items[place - 1], items[place]
         following = items[place + 1] if place + 1 < len(items) else None
         is_subject = item.lower in PRONOUNS or item.lower in _THESE or _is_subject(item, following)
+        is_subject |= is_noun(item) and is_verb(following)
         if before.text == "," and is_subject:
             return place
         if first in PREPOSITIONS and is_noun(before) and item.lower in SUBJECTS:

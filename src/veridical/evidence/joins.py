@@ -141,8 +141,8 @@ class Clause:
         elif words and not self.base and all(word.lower() in PREPOSITIONS for word in words):
             words = [part.text for part in verb_of(after)] + words
         self._remember(words, heads, item)
-        if not words:
-            return
+        if not words or (len(words) == 1 and words[0].lower() in PREPOSITIONS):
+            return  # "of Rome" says nothing by itself
         for head in heads:
             if head and tail.casefold() != head.casefold() and self.subject.head(item) != head:
                 yield head, joined(_short(words)), tail

@@ -154,6 +154,8 @@ def is_participle(item: Item, following: Item | None) -> bool:
     """Whether a word begins a phrase like "directed by", "starring Ann Lee" or "set in"."""
     if item.kind != "word" or following is None:
         return False
+    if item.lower.endswith("ing") and following.lower == "of":
+        return False  # "a recording of"
     opens = following.kind in THINGS or following.lower in PREPOSITIONS or following.lower in ARTICLES
     verbal = item.lower.endswith(("ed", "ing")) or item.lower in _IRREGULAR
     return opens and verbal and len(item.lower) > 2
