@@ -92,7 +92,7 @@ def test_chains_without_a_triple_give_no_lines(chains: tuple[tuple[int, ...], ..
     trace = trace_of(TRIPLES, *chains)
     assert triple_context(trace).lines == source_context(trace, PASSAGES).lines == ()
     assert triple_context(trace).text == ""
-    assert places_behind("Malmo", triple_context(trace)) == []
+    assert places_behind("Malmo", triple_context(trace)) == ([], False)
 
 
 def test_text_can_close_no_delimiter_and_open_no_line() -> None:
@@ -137,7 +137,7 @@ def test_no_room_at_all_is_refused() -> None:
 
 def both(trace: Trace) -> list[list[str]]:
     return [
-        [place.sentence.text for place in places_behind("90 m", context)]
+        [place.sentence.text for place in places_behind("90 m", context)[0]]
         for context in (triple_context(trace), source_context(trace, PASSAGES))
     ]
 
@@ -148,20 +148,30 @@ def test_an_answer_leans_on_the_sentences_of_the_lines_that_hold_it() -> None:
 
 def test_an_answer_that_no_line_holds_leans_on_the_first_chain_with_a_triple() -> None:
     trace = trace_of(TRIPLES, (), (2, 4), (1,))
-    for answer in ("yes", "no", "a long bridge", "."):
-        found = places_behind(answer, triple_context(trace))
+    for answer, is_said in (("yes", True), ("No.", True), ("a deep river", False), (".", False)):
+        found, said = places_behind(answer, triple_context(trace))
         assert [place.sentence for place in found] == [BUILT.sentence, LONG.sentence]
+        assert said == is_said
+
+
+def test_an_answer_in_other_words_leans_on_the_line_that_holds_them_all() -> None:
+    trace = trace_of(TRIPLES, (1, 3), (2, 4))
+    for context in (triple_context(trace), source_context(trace, PASSAGES)):
+        found, said = places_behind("a bridge, of length 90", context)
+        assert said == (context.kind == "tbs")  # the passage says "long", and only the triple "length"
+        found, said = places_behind("the city of Malmo, Sweden", context)
+        assert ([place.sentence for place in found], said) == ([CITY.sentence], True)
 
 
 def test_an_answer_is_not_found_inside_a_longer_word() -> None:
     context = triple_context(trace_of(TRIPLES, (4,), (3,)))
-    assert [p.sentence for p in places_behind("in", context)] == [CITY.sentence]
-    assert [p.sentence for p in places_behind("Swede", context)] == [LONG.sentence]
+    assert [p.sentence for p in places_behind("in", context)[0]] == [CITY.sentence]
+    assert [p.sentence for p in places_behind("Swede", context)[0]] == [LONG.sentence]
 
 
 def test_what_only_the_passage_says_is_cited_from_the_passage() -> None:
     trace = trace_of([BORN], (1,))
-    [place] = places_behind("1931", source_context(trace, PASSAGES))
+    [place], _ = places_behind("1931", source_context(trace, PASSAGES))
     said = "She built the Orsa bridge in 1931."
     assert (place.passage_id, place.sentence.text) == (ONE.id, said)
     assert place.sentence.start == OFFSET + ONE.text.index(said)
@@ -170,14 +180,14 @@ def test_what_only_the_passage_says_is_cited_from_the_passage() -> None:
 def test_at_most_three_sentences_that_hold_an_answer_are_given() -> None:
     many = [triple_of(i, passage_of(i, f"Malmo {i}."), f"Malmo; is; place {i}") for i in range(1, 6)]
     context = triple_context(trace_of(many, (1, 2, 3, 4), (5,)))
-    assert len(places_behind("malmo", context)) == 3
+    assert len(places_behind("malmo", context)[0]) == 3
 
 
 @given(st.text(max_size=40))
 def test_whatever_was_answered_each_place_is_in_its_passage(answer: str) -> None:
     trace = trace_of(TRIPLES, (1, 3), (2, 4))
     for context in (triple_context(trace), source_context(trace, PASSAGES)):
-        for place in places_behind(answer, context):
+        for place in places_behind(answer, context)[0]:
             passage = PASSAGES[place.passage_id][1]
             start, end = place.sentence.start - passage.start, place.sentence.end - passage.start
             assert passage.text[start:end] == place.sentence.text

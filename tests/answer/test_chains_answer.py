@@ -120,6 +120,13 @@ def test_a_model_answers_and_its_sentences_are_found_in_code() -> None:
         assert found.usage.calls == 1
 
 
+def test_an_answer_that_no_line_bears_out_says_so() -> None:
+    found = answer_by_llm(QUESTION, TBS, ScriptedLLM(["a mile"]))
+    assert (found.text, found.said) == ("a mile", False)
+    assert [place.sentence.text for place in found.places] == [BRIDGE.text, LENGTH.text]
+    assert any("most confident chain" in note for note in found.notes)
+
+
 def test_a_model_that_declines_gives_no_answer_unless_it_is_asked_to_insist() -> None:
     found = answer_by_llm(QUESTION, TBS, ScriptedLLM(["unknown"]))
     assert (found.text, found.places) == ("", ())

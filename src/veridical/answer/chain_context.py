@@ -7,12 +7,13 @@ sentence and the document of each, by which an answer can be cited.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from veridical.answer.context import DEFAULT_BUDGET_TOKENS, escape, token_quarters
-from veridical.corpus.split import sentence_around
+from veridical.answer.words import words
+from veridical.corpus.split import sentence_around, sentences
 from veridical.errors import InputError
 from veridical.types import Chain, Passage, Record, Span, Trace, Triple
 
@@ -21,6 +22,10 @@ KINDS: tuple[ContextKind, ...] = ("tbs", "sbs")
 
 _LEAST_CHARS = 120  # of a passage that has to be cut; less of it says nothing
 _YES_OR_NO = {"yes", "no"}
+_EDGES = " .,;:!?\"'“”"
+
+Finds = Callable[[str], tuple[int, int] | None]
+"""Says where a text holds something, if it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +152,12 @@ def passage_votes(trace: Trace) -> dict[int, int]:
     return dict(sorted(votes.items(), key=lambda item: -item[1]))
 
 
-def places_behind(answer: str, context: ChainContext, *, most: int = 3) -> list[Place]:
-    """Find the sentences that an answer leans on, those of the first lines first.
+def places_behind(answer: str, context: ChainContext, *, most: int = 3) -> tuple[list[Place], bool]:
+    """Find the sentences that an answer leans on, those of the first lines first, and whether they say it.
 
-    They are those of the lines that hold the answer word for word (case and white space aside): of a triple
-    its sentence, of a passage the sentence in it. Where no line does, as with yes and no, they are those of
-    the most confident chain.
+    They are those of the lines that hold the answer word for word (case and white space aside), else those
+    of the lines that hold all its content words: of a triple its sentence, of a passage the sentence in it.
+    Where no line does, they are those of the most confident chain.
 
     Parameters
     ----------
@@ -162,12 +167,21 @@ def places_behind(answer: str, context: ChainContext, *, most: int = 3) -> list[
         What it was answered from.
     most
         The most sentences of lines that hold the answer; a chain is always given as a whole.
+
+    Returns
+    -------
+    (places, said)
+        ``said`` is false where no line holds the answer. Of *yes* and *no*, which no line could hold, it is
+        true, and the places are those of the chain.
     """
-    wanted = None if answer.strip().casefold() in _YES_OR_NO else _wanted(answer)
-    found = [] if wanted is None else [p for line in context.lines for p in _places_in(line, wanted)]
-    if not found:
-        return list(dict.fromkeys(Place(t.passage_id, t.sentence) for t in context.first_chain))
-    return list(dict.fromkeys(found))[:most]
+    chain = list(dict.fromkeys(Place(t.passage_id, t.sentence) for t in context.first_chain))
+    if answer.strip(_EDGES).casefold() in _YES_OR_NO:
+        return chain, bool(chain)
+    for holds in (_verbatim(answer), _by_words(answer)):
+        found = [] if holds is None else [p for line in context.lines for p in _places_in(line, holds)]
+        if found:
+            return list(dict.fromkeys(found))[:most], True
+    return chain, False
 
 
 def spoken(triple: Triple) -> str:
@@ -207,24 +221,45 @@ def _cut(text: str, quarters: int) -> str:
     return text[: max(1, length - 1)]
 
 
-def _wanted(answer: str) -> re.Pattern[str] | None:
-    words = answer.strip(" .,;:!?\"'“”").split()
-    if not words:
+def _verbatim(answer: str) -> Finds | None:
+    """Finds an answer between word boundaries, also where it begins or ends with a sign."""
+    pieces = answer.strip(_EDGES).split()
+    if not pieces:
         return None
-    inside = r"\s+".join(map(re.escape, words))
-    # Word boundaries, also where the answer itself begins or ends with a sign.
-    return re.compile(rf"(?<!\w){inside}(?!\w)", re.IGNORECASE)
+    inside = r"\s+".join(map(re.escape, pieces))
+    pattern = re.compile(rf"(?<!\w){inside}(?!\w)", re.IGNORECASE)
+
+    def find(text: str) -> tuple[int, int] | None:
+        match = pattern.search(text)
+        return None if match is None else match.span()
+
+    return find
 
 
-def _places_in(line: ContextLine, wanted: re.Pattern[str]) -> list[Place]:
+def _by_words(answer: str) -> Finds | None:
+    """Finds the sentence that holds every content word of an answer."""
+    wanted = set(words(answer))
+    if not wanted:
+        return None
+
+    def find(text: str) -> tuple[int, int] | None:
+        for place in sentences(text):
+            if wanted <= set(words(place.text)):
+                return place.start, place.end
+        return None
+
+    return find
+
+
+def _places_in(line: ContextLine, find: Finds) -> list[Place]:
     if line.passage is None:
-        return [Place(t.passage_id, t.sentence) for t in line.triples] if wanted.search(line.text) else []
+        return [Place(t.passage_id, t.sentence) for t in line.triples] if find(line.text) else []
     passage = line.passage
-    match = wanted.search(passage.text)
-    if match is None:
+    place = find(passage.text)
+    if place is None:
         return []
-    own = [t.sentence for t in line.triples if wanted.search(t.sentence.text)]
+    own = [t.sentence for t in line.triples if find(t.sentence.text)]
     if own:
         return [Place(passage.id, own[0])]
-    start, end = sentence_around(passage.text, *match.span())
+    start, end = sentence_around(passage.text, *place)
     return [Place(passage.id, Span(passage.text[start:end], passage.start + start, passage.start + end))]

@@ -33,19 +33,21 @@ _IS = re.compile(r"\banswer(?:\s+(?:to\s+)?(?:the|this)\s+question)?\s+is\b\s*:?
 _LEAD = re.compile(r"\A\W*(?:(?:final|short|best)\s+)?answer(?:\s+in a few words)?\s*:\s*", re.IGNORECASE)
 _MARKS = re.compile(r"\s*[\[(]\d{1,3}(?:\s*,\s*\d{1,3})*[\])]\s*\Z")
 _ENDS = ".!?"
+_UNSAID = "No line says this in these words, so what is cited is the most confident chain."
 
 
 @dataclass(frozen=True, slots=True)
 class ChainAnswer(Record):
     """An answer and the sentences that it leans on; without ``text`` there is none, and ``notes`` say why.
 
-    ``usage`` is that of the language model.
+    ``usage`` is that of the language model. ``said`` is false where no line holds the answer's words.
     """
 
     text: str
     places: tuple[Place, ...] = ()
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    said: bool = True
 
 
 def answer_by_llm(
@@ -81,7 +83,8 @@ def answer_by_llm(
         )
     if declines(text) and not insist:
         return ChainAnswer("", (), ("The language model found no answer in the chains.",), generation.usage)
-    return ChainAnswer(text, tuple(places_behind(text, context)), (), generation.usage)
+    places, said = places_behind(text, context)
+    return ChainAnswer(text, tuple(places), () if said else (_UNSAID,), generation.usage, said=said)
 
 
 def chain_messages(question: str, context: ChainContext, *, insist: bool = False) -> tuple[Message, Message]:
@@ -150,7 +153,7 @@ def answer_by_reader(
     line = context.lines[place]
     # A span that runs across lines is no span of any document: what it has of its first line stays.
     answer = text[best.start : min(best.end, starts[place] + len(line.text))].strip()
-    places = places_behind(answer, ChainContext(context.kind, (line,), line.triples))
+    places, _ = places_behind(answer, ChainContext(context.kind, (line,), line.triples))
     return ChainAnswer(answer, tuple(places))
 
 

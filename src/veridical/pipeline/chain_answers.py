@@ -119,7 +119,8 @@ def _cited(
     shown = with_passages(hits, read, (place.passage_id for place in found.places), "it is behind a chain")
     number = {hit.passage.id: (place, hit.passage) for place, hit in enumerate(shown, 1)}
     cited = [cite_sentence(*number[p.passage_id], _inside(p, number[p.passage_id][1])) for p in found.places]
-    status: AnswerStatus = "answered" if cited and all(c.valid for c in cited) else "degraded"
+    holds = found.said and bool(cited) and all(citation.valid for citation in cited)
+    status: AnswerStatus = "answered" if holds else "degraded"
     fields: dict[str, object] = {
         "trace": reasoned.trace,
         "citations": tuple(citation for citation in cited if citation.valid),
