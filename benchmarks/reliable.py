@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import functools
 import sys
+import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,18 +24,37 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from veridical.bench import cache, chain_cases, chain_runs, chain_summary, results, script
+from veridical.bench import (
+    cache,
+    chain_cases,
+    chain_llm,
+    chain_llm_summary,
+    chain_runs,
+    chain_summary,
+    results,
+    script,
+)
+from veridical.bench.chain_cases import Case, Library
 from veridical.bench.chain_runs import Means, Row
 from veridical.bench.datasets.questions import read
+from veridical.bench.ledger import Ledger
 from veridical.bench.multihop import ATTACKS, Attack, Attacked, attacked
+from veridical.bench.protocol import FloatArray
 from veridical.errors import VeridicalError
+from veridical.evidence.credibility import LLMEvaluator
 from veridical.evidence.extract_embedded import EmbeddedExtractor
+from veridical.evidence.extract_llm import LLMExtractor
+from veridical.evidence.select_llm import LLMSelector
 from veridical.evidence.selectors import EmbeddedSelector
+from veridical.graph.arrays import Graph
 from veridical.index.encoder import Float32Array
+from veridical.llm.llama_cpp_ import LlamaCppLLM
+from veridical.llm.managed import ManagedLLM
 from veridical.pipeline.models import Models
 from veridical.settings import Settings
 
 DATASETS = ("hotpotqa", "2wikimultihopqa", "musique")
+BY_LLM = ("hotpotqa", "2wikimultihopqa")
 
 
 def arguments() -> argparse.Namespace:
@@ -46,6 +66,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--limit", type=int, help="ask only the first so many questions of each")
     parser.add_argument("--seeds", type=int, default=3, help="how many seeds of feedback (default 3)")
     parser.add_argument("--llm", type=Path, help="a GGUF file of a chat model, to do it all with")
+    parser.add_argument("--llm-questions", type=int, default=6, help="how many of each set (default 6)")
+    parser.add_argument("--minutes", type=float, help="begin no question of the language model after so long")
     parser.add_argument("--only-llm", action="store_true", help="leave out what needs no language model")
     script.add_outputs(parser)
     return parser.parse_args()
@@ -56,7 +78,8 @@ class Bench:
 
     def __init__(self, args: argparse.Namespace, progress: Progress) -> None:
         self.args, self.progress = args, progress
-        models = Models(Settings.from_env(), announce=progress.console.print)
+        self.settings = Settings.from_env()
+        models = Models(self.settings, announce=progress.console.print)
         self.encoder, self.reader = models.encoder, models.reader("embedded")
         self.extractor = EmbeddedExtractor()
         self.version = cache.code_version(
@@ -68,7 +91,7 @@ class Bench:
         """Encode queries, each once."""
         new = [text for text in dict.fromkeys(texts) if text not in self._queries]
         self._queries |= zip(new, self.encoder.encode(new), strict=True)
-        return np.stack([self._queries[text] for text in texts])
+        return np.stack([self._queries[text] for text in texts]) if len(texts) else self.encoder.encode([])
 
     def dataset(self, name: str) -> tuple[list[results.Result], str]:
         """Run all attacks of one data set; its figures, and what could not be altered."""
@@ -80,30 +103,31 @@ class Bench:
         rows.sort(key=lambda row: row.setting.attack)  # stable: clean, clean alterable, substituted, template
         return chain_summary.summarise(name, rows), _apart(name, found)
 
-    def attack(self, name: str, found: Attacked, attack: Attack) -> list[Row]:
-        """Run one attack, or take it from the work folder."""
+    def related(self, name: str, found: Attacked, attack: Attack) -> tuple[Library, Graph, script.Work]:
+        """Lay out one attack, and build the graph of its corpus."""
         title = f"{name}, {attack}"
         work = script.Work(self.args.work / f"chains-{name}", self.progress)
-        questions = found.under(attack)
         texts = functools.partial(work.vectors, self.encoder, title=f"{title}: encoding")
-        library = chain_cases.library(questions, texts)
+        library = chain_cases.library(found.under(attack), texts)
+        readings = functools.partial(work.readings, self.reader, title=f"{title}: reading")
+        return library, chain_cases.related(library, texts, readings), work
+
+    def attack(self, name: str, found: Attacked, attack: Attack) -> list[Row]:
+        """Run one attack, or take it from the work folder."""
         seeds = range(self.args.seeds)
-        made_of = (repr(questions), self.encoder.name, self.reader.name, self.extractor.name, repr(seeds))
-        path = work.folder / f"rows-{attack}-{cache.key(*made_of, self.version)}.json"
+        models = self.encoder.name, self.reader.name, self.extractor.name
+        key = cache.key(repr(found.under(attack)), *models, repr(seeds), self.version)
+        path = self.args.work / f"chains-{name}" / f"rows-{attack}-{key}.json"
         if path.is_file():
             return chain_runs.load(path)
-        readings = functools.partial(work.readings, self.reader, title=f"{title}: reading")
-        graph = chain_cases.related(library, texts, readings)
-        extractions = [
-            self.extractor.extract([(p.title, p.text) for p in case.passages]) for case in library.cases
-        ]
-        stated = [
-            chain_cases.claims(case, own, texts, extractor=self.extractor.name)
-            for case, own in zip(library.cases, extractions, strict=True)
-        ]
+        title = f"{name}, {attack}"
+        library, graph, work = self.related(name, found, attack)
+        texts = functools.partial(work.vectors, self.encoder, title=f"{title}: encoding triples")
+        stated = chain_cases.all_claims(library, self.extractor, texts)
         known = chain_runs.credibilities(library, graph, seeds)
         if attack == "clean":
             known = {"none": known["none"]}
+        readings = functools.partial(work.readings, self.reader, title=f"{title}: reading")
         means = Means(self.encode, EmbeddedSelector(self.encode), self.extractor.name, readings)
         total = len(library.cases) * sum(map(len, known.values()))
         task = self.progress.add_task(f"{title}: chains", total=total)
@@ -115,11 +139,61 @@ class Bench:
         return done
 
 
+class ByLLM:
+    """The part that a language model does: few questions, each reply kept."""
+
+    def __init__(self, bench: Bench, path: Path) -> None:
+        self.bench, self.args, self.progress = bench, bench.args, bench.progress
+        engine = LlamaCppLLM(path, n_threads=bench.settings.n_threads)
+        self.ledger = Ledger(engine, self.args.work / f"chains-llm-{cache.key(engine.identity)}.jsonl")
+        llm = ManagedLLM(self.ledger)
+        self.means = chain_llm.Means(
+            self.ledger,
+            llm,
+            LLMExtractor(llm, bench.encode),
+            LLMSelector(llm, bench.encode),
+            LLMEvaluator(llm),
+            bench.encode,
+            engine.count_tokens,
+            engine.close,
+        )
+
+    def run(self) -> dict[str, list[chain_llm.Examined]]:
+        """Examine the first questions that can be altered, set by set in turn."""
+        began = time.monotonic()
+        exams = {name: self.exam(name) for name in BY_LLM}
+        turns = [(name, at) for at in range(self.args.llm_questions) for name in BY_LLM]
+        task = self.progress.add_task("language model", total=len(turns) * chain_llm.N_STEPS)
+        tick = functools.partial(self.progress.advance, task)
+        done: dict[str, list[chain_llm.Examined]] = {name: [] for name in BY_LLM}
+        for name, at in turns:
+            if self.args.minutes is not None and time.monotonic() - began > 60 * self.args.minutes:
+                break
+            clean, case, trust = exams[name][at]
+            done[name].append(chain_llm.examine(clean, case, trust, self.means, tick=tick))
+        return done
+
+    def exam(self, name: str) -> list[tuple[Case, Case, FloatArray]]:
+        """The questions without and with their poison, and the trust of the latter's passages."""
+        found = attacked(read(self.args.data_dir, name)).first(self.args.limit)
+        library, graph, _ = self.bench.related(name, found, "substituted")
+        trust = chain_cases.believed(graph, library.corpus.true, chain_runs.SHARE, seed=0)
+        cases = [case for case in library.cases if case.question.id not in found.obstacles]
+        return [
+            (chain_cases.without_poison(case), case, trust[case.documents])
+            for case in cases[: self.args.llm_questions]
+        ]
+
+
 def _apart(name: str, found: Attacked) -> str:
     counts = Counter(found.obstacles.values())
     why = ", ".join(f"{why} {n}" for why, n in sorted(counts.items())) or "none"
     n = len(found.questions)
     return f"{name}: {n} questions; nothing can be substituted in {len(found.obstacles)} ({why})"
+
+
+def _figures(name: str, done: Sequence[chain_llm.Examined], llm: Path) -> list[results.Result]:
+    return chain_llm_summary.summarise(name, done, LlamaCppLLM(llm).name)
 
 
 def main() -> int:
@@ -129,6 +203,7 @@ def main() -> int:
         with script.bars(console) as progress:
             bench = Bench(args, progress)
             figures = {} if args.only_llm else {name: bench.dataset(name) for name in args.datasets}
+            examined = ByLLM(bench, args.llm).run() if args.llm else {}
     except VeridicalError as error:
         console.print(str(error), style="red", markup=False)
         return error.exit_code
@@ -145,8 +220,15 @@ def main() -> int:
     )
     for name, (found, apart) in figures.items():
         print(f"\n{apart}\n\n{chain_summary.table(found, name)}")
+    everything = [result for found, _ in figures.values() for result in found]
+    if examined:
+        together = {**examined, "both": [one for done in examined.values() for one in done]}
+        by_llm = {name: _figures(name, done, args.llm) for name, done in together.items()}
+        for name, own in by_llm.items():
+            print("\n" + chain_llm_summary.table(own, name))
+            everything += own
     if args.json:
-        results.write(args.json, [result for found, _ in figures.values() for result in found], about)
+        results.write(args.json, everything, about)
     return 0
 
 

@@ -99,8 +99,9 @@ def _extractor(args: argparse.Namespace, progress: Progress) -> Extractor:
         return EmbeddedExtractor()
     if args.llm is None:
         raise InputError("--extractor llm needs a model.", "Name a GGUF file with --llm.")
-    models = Models(Settings.from_env(), announce=progress.console.print)
-    llm = LlamaCppLLM(args.llm, n_ctx=4096)
+    settings = Settings.from_env()
+    models = Models(settings, announce=progress.console.print)
+    llm = LlamaCppLLM(args.llm, n_ctx=4096, n_threads=settings.n_threads)
     return LLMExtractor(ManagedLLM(llm, cache=ReplyCache(args.work / "llm.sqlite")), models.encoder.encode)
 
 

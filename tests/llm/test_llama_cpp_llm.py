@@ -60,6 +60,12 @@ def test_a_prompt_that_is_too_long_is_refused_with_the_sizes(llm):
     assert "fewer passages" in caught.value.hint
 
 
+def test_a_choice_on_a_prompt_that_is_too_long_is_refused_too(llm):
+    with pytest.raises(LLMError, match="512") as caught:
+        llm.choose((Message("user", "word " * 2000),), ("A", "B"))
+    assert "VERIDICAL_LLM_CONTEXT" in caught.value.hint
+
+
 def test_tokens_are_counted_and_a_cut_is_told(llm):
     generation = llm.generate((Message("user", "Tell me a long story about a ship."),), max_tokens=6)
     assert generation.finish_reason == "length"

@@ -187,14 +187,14 @@ def test_a_reply_torn_off_is_asked_for_again(server, llm):
 
 
 def test_threads_learn_together_that_there_are_no_log_probabilities(server):
-    refusal = {"error": {"message": "unsupported: logprobs"}}
-    server.faults = [Fault(refusal, status=400, hang_s=0.1)] * 3
+    refusal = Fault({"error": {"message": "unsupported: logprobs"}}, status=400, hang_s=0.1)
+    server.rule = lambda request: refusal if "logprobs" in request else None
     server.usual = Fault(completion("B"))
     llm = OpenAILLM(server.url, "tiny", max_retries=0)
     with ThreadPoolExecutor(3) as pool:
         choices = list(pool.map(lambda _: llm.choose(ASK, LABELS, n_votes=2), range(3)))
     assert [choice.mode for choice in choices] == ["votes"] * 3
-    assert [choice.usage.calls for choice in choices] == [3] * 3
+    assert {choice.usage.calls for choice in choices} <= {2, 3}
 
 
 def test_a_text_cannot_be_scored_and_the_error_says_what_can(llm):

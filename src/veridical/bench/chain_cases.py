@@ -15,7 +15,7 @@ from veridical.bench.datasets.questions import LabelledPassage, Question
 from veridical.bench.multihop import is_false
 from veridical.bench.protocol import Asked, BoolArray, Corpus, FloatArray, IntArray
 from veridical.corpus.dedupe import near_duplicates
-from veridical.evidence.triples import Extraction, written
+from veridical.evidence.triples import Extraction, Extractor, written
 from veridical.graph.arrays import Graph
 from veridical.index.encoder import Float32Array
 from veridical.methods.veridical import Veridical
@@ -150,6 +150,31 @@ class Claims:
         )
 
 
+def without_poison(case: Case) -> Case:
+    """Return the case as it is without its false passage."""
+    kept = np.flatnonzero(~case.false)
+    passages = tuple(case.passages[i] for i in kept.tolist())
+    question = replace(case.question, passages=passages)
+    return Case(question, passages, case.documents[kept], case.cosines[kept])
+
+
+def all_claims(found: Library, extractor: Extractor, encode: Encode) -> list[Claims]:
+    """Find the triples of every passage once, encode them in one call, and give each case its own."""
+    shown = list(dict.fromkeys((own.title, own.text) for case in found.cases for own in case.passages))
+    stated = dict(zip(shown, extractor.extract(shown), strict=True))
+    texts = list(dict.fromkeys(text for each in stated.values() for text in _written(each)))
+    rows = dict(zip(texts, encode(texts), strict=True))
+    name = extractor.name
+
+    def known(some: Sequence[str]) -> Float32Array:
+        return np.stack([rows[text] for text in some]) if len(some) else found.vectors[:0]
+
+    return [
+        claims(case, [stated[own.title, own.text] for own in case.passages], known, extractor=name)
+        for case in found.cases
+    ]
+
+
 def claims(case: Case, extractions: Sequence[Extraction], encode: Encode, *, extractor: str) -> Claims:
     """Number the triples that were found in each passage of a case, and encode them."""
     triples = [
@@ -161,3 +186,7 @@ def claims(case: Case, extractions: Sequence[Extraction], encode: Encode, *, ext
     ]
     numbered = tuple(replace(triple, id=number) for number, triple in enumerate(triples, 1))
     return Claims(numbered, encode([written(t.head, t.relation, t.tail) for t in numbered]))
+
+
+def _written(extraction: Extraction) -> list[str]:
+    return [written(t.head, t.relation, t.tail) for t in extraction.triples]

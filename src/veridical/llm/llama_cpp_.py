@@ -149,15 +149,12 @@ class LlamaCppLLM:
 
         def ask(server: LlamaServer) -> Choice | Usage:
             began = time.monotonic()
-            spent = Usage()
-            for n_top in (_N_TOP, _ALL):
-                top, usage = _likely(server, messages, labels, n_top)
-                spent += (
-                    usage if n_top == _N_TOP else replace(usage, prompt_tokens=0, reused_tokens=0, calls=0)
-                )
+            top, spent = _likely(server, messages, labels, _N_TOP)
+            weights = masses(top, labels)
+            if not _all_that_counts(top, weights, labels):  # the prompt is there now: one more token
+                top, _ = _likely(server, messages, labels, _ALL)
+                spent += Usage(completion_tokens=1)
                 weights = masses(top, labels)
-                if _all_that_counts(top, weights, labels):
-                    break
             if not weights:
                 return spent
             probabilities, unseen = shares(weights, labels)
@@ -178,9 +175,17 @@ class LlamaCppLLM:
         check_continuation(messages, continuation)
         return self._run(lambda server: self._scored(server, messages, continuation))
 
-    def count_tokens(self, text: str) -> int:
-        """Return how many tokens a text has; signs such as an end of turn are one. Raises as `generate`."""
-        return len(self._run(lambda server: server.tokens(text, prompt=True)))
+    def count_tokens(self, text: str | Sequence[Message]) -> int:
+        """Return how many tokens a text, or the prompt of a conversation, has. Raises as `generate`.
+
+        Signs such as an end of turn are one token.
+        """
+
+        def count(server: LlamaServer) -> int:
+            prompt = text if isinstance(text, str) else server.template(_plain(text))
+            return len(server.tokens(prompt, prompt=True))
+
+        return self._run(count)
 
     def close(self) -> None:
         """Free the model's memory; the next call loads it again."""

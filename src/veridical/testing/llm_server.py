@@ -6,7 +6,7 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -89,6 +89,8 @@ class ScriptedServer:
         What comes next; may be added to at any time.
     usual
         What comes when there is no fault left.
+    rule
+        Asked first, with each request; what it returns is the answer, unless it is ``None``.
     requests, headers
         Bodies and headers received, by lower-case name.
     url
@@ -98,6 +100,7 @@ class ScriptedServer:
     def __init__(self, faults: Sequence[Fault] = ()) -> None:
         self.faults = list(faults)
         self.usual = Fault(completion())
+        self.rule: Callable[[Mapping[str, Any]], Fault | None] = lambda _: None
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self._lock = threading.Lock()
@@ -128,7 +131,9 @@ class ScriptedServer:
         with self._lock:
             self.requests.append(json.loads(body))
             self.headers.append({name.lower(): value for name, value in handler.headers.items()})
-            fault = self.faults.pop(0) if self.faults else self.usual
+            fault = self.rule(self.requests[-1])
+            if fault is None:
+                fault = self.faults.pop(0) if self.faults else self.usual
         time.sleep(fault.hang_s)
         if fault.drop:
             handler.close_connection = True
