@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import json
 import sys
 import time
 from collections import Counter
@@ -68,6 +69,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--llm", type=Path, help="a GGUF file of a chat model, to do it all with")
     parser.add_argument("--llm-questions", type=int, default=6, help="how many of each set (default 6)")
     parser.add_argument("--minutes", type=float, help="begin no question of the language model after so long")
+    parser.add_argument(
+        "--examined", type=Path, help="keep each question's figures here (JSON lines), and go on"
+    )
     parser.add_argument("--only-llm", action="store_true", help="leave out what needs no language model")
     script.add_outputs(parser)
     return parser.parse_args()
@@ -157,6 +161,7 @@ class ByLLM:
             engine.count_tokens,
             engine.close,
         )
+        self.kept = self.read()
 
     def run(self) -> dict[str, list[chain_llm.Examined]]:
         """Examine the first questions that can be altered, set by set in turn."""
@@ -170,8 +175,27 @@ class ByLLM:
             if self.args.minutes is not None and time.monotonic() - began > 60 * self.args.minutes:
                 break
             clean, case, trust = exams[name][at]
-            done[name].append(chain_llm.examine(clean, case, trust, self.means, tick=tick))
+            found = self.kept.get((name, case.question.id))
+            if found is None:
+                found = chain_llm.examine(clean, case, trust, self.means, tick=tick)
+                self.keep(name, found)
+            done[name].append(found)
+            self.progress.update(task, completed=chain_llm.N_STEPS * sum(map(len, done.values())))
         return done
+
+    def keep(self, name: str, found: chain_llm.Examined) -> None:
+        """Add the figures of a question to the file, if there is one."""
+        if self.args.examined:
+            row = {"dataset": name, "llm": self.ledger.name, **found.to_dict()}
+            with self.args.examined.open("a", encoding="ascii") as out:
+                out.write(json.dumps(row) + "\n")
+
+    def read(self) -> dict[tuple[str, str], chain_llm.Examined]:
+        """The figures kept of this model, by data set and question."""
+        path = self.args.examined
+        lines = path.read_text("ascii").splitlines() if path and path.is_file() else []
+        rows = [row for row in map(json.loads, lines) if row["llm"] == self.ledger.name]
+        return {(row["dataset"], row["question"]): chain_llm.Examined.from_dict(row) for row in rows}
 
     def exam(self, name: str) -> list[tuple[Case, Case, FloatArray]]:
         """The questions without and with their poison, and the trust of the latter's passages."""

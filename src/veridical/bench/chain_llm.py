@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -103,6 +104,20 @@ class Judged:
     false: BoolArray
     copied: BoolArray
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, of which `from_dict` makes the same again."""
+        return {
+            "scores": {source: _plain(scores) for source, scores in self.scores.items()},
+            "false": self.false.tolist(),
+            "copied": self.copied.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Judged:
+        """Undo `to_dict`."""
+        scores = {source: _numbers(values) for source, values in plain["scores"].items()}
+        return cls(scores, *(np.array(plain[name], dtype=np.bool_) for name in ("false", "copied")))
+
 
 @dataclass(frozen=True, eq=False)
 class Examined:
@@ -129,6 +144,30 @@ class Examined:
     triples: Judged
     passages: Judged
     traces: Mapping[str, Trace]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values, without anything that a passage or the model said."""
+        return {
+            "question": self.question,
+            "answers": {
+                name: dict(zip(marks, _plain(np.array(list(marks.values()))), strict=True))
+                for name, marks in self.answers.items()
+            },
+            "offline": {step: asdict(cost) for step, cost in self.offline.items()},
+            "triples": self.triples.to_dict(),
+            "passages": self.passages.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Examined:
+        """Undo `to_dict`; there are no texts and no traces."""
+        answers = {
+            name: dict(zip(marks, _numbers(list(marks.values())).tolist(), strict=True))
+            for name, marks in plain["answers"].items()
+        }
+        offline = {step: Cost(**cost) for step, cost in plain["offline"].items()}
+        triples, passages = (Judged.from_dict(plain[name]) for name in ("triples", "passages"))
+        return cls(plain["question"], answers, {}, offline, triples, passages, traces={})
 
 
 @dataclass(frozen=True)
@@ -315,3 +354,7 @@ def _closed(question: str) -> tuple[Message, Message]:
 
 def _numbers(values: Sequence[float | None]) -> FloatArray:
     return np.array([math.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def _plain(values: FloatArray) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]
