@@ -35,6 +35,9 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "embedded": "veridical.evidence.extract_embedded:EmbeddedExtractor",
         "llm": "veridical.evidence.extract_llm:LLMExtractor",
     },
+    "systems": {
+        "vanilla": "veridical.bench.systems.vanilla:Vanilla",
+    },
     "solvers": {
         "reference": "veridical.trust.solvers.reference:Reference",
         "projected_gradient": "veridical.trust.solvers.projected_gradient:ProjectedGradient",
