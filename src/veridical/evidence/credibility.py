@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
+from importlib import resources
 from typing import Any, Protocol, TypeVar, get_args, runtime_checkable
 
 import numpy as np
@@ -29,6 +30,7 @@ Judged = list[float | None]
 
 _STAGE = "credibility"
 _MAX_PER_CALL = 50
+_PER_CALL = 8
 _MAX_CLAIM = 60  # tokens of a claim; its longest parts are cut
 _MAX_TITLE = 120
 _CLAIM_TOKENS = {False: 48, True: 72}  # room for the judgement of one claim, in lines and in JSON
@@ -48,47 +50,7 @@ _CLAIMS_SCHEMA = _object({"judgements": {"type": "array", "items": _CLAIM_SCHEMA
 _PASSAGE_SCHEMA = _object({"things": _TEXT, "relations": _TEXT, "score": _SCORE})
 
 
-_Steps = tuple[tuple[str, str], ...]
-_SHOWN_CLAIMS: tuple[tuple[str, _Steps], ...] = (
-    (
-        "<Marie Curie; discovered; insulin>",
-        (
-            ("head", "real chemist"),
-            ("tail", "real hormone"),
-            ("relation", "false, Banting and Best found it"),
-            ("score", "0"),
-        ),
-    ),
-    (
-        "<Mount Everest; lies on the border of; Nepal and China>",
-        (
-            ("head", "real mountain"),
-            ("tail", "real countries"),
-            ("relation", "true, across its summit"),
-            ("score", "10"),
-        ),
-    ),
-)
-_SHOWN_PASSAGES: tuple[tuple[tuple[str, str], _Steps], ...] = (
-    (
-        ("Penicillin", "Penicillin is a vaccine against measles. Louis Pasteur sold it from 1790 on."),
-        (
-            ("things", "real drug, disease and chemist"),
-            ("relations", "false, an antibiotic, found by Fleming in 1928"),
-            ("score", "0"),
-        ),
-    ),
-    (
-        ("Lake Baikal", "Lake Baikal in Siberia is the deepest lake on Earth. The Angara flows out of it."),
-        (
-            ("things", "real lake, region and river"),
-            ("relations", "true, 1642 m deep, drained by the Angara"),
-            ("score", "10"),
-        ),
-    ),
-)
-
-
+_Steps = Mapping[str, str | int]
 _Item = TypeVar("_Item", str, tuple[str, str])
 
 
@@ -130,10 +92,12 @@ class LLMEvaluator:
         Any chat model. Give it as a `ManagedLLM` for a cache and a budget.
     n_per_call
         Most claims in one prompt, 1 to 50. Each has an id, which its judgement has to repeat; what has none,
-        or is there twice, is asked again alone. Passages go one a prompt.
+        or is there twice, is asked again alone. Passages go one a prompt. By default 8, and 1 where the
+        engine takes one call at a time: such engines keep the beginning of a prompt, so that claims one by
+        one cost hardly more, and small models mix up the claims of a list.
     max_tries
-        How often a claim or passage is asked about before it is given up, at least 1. From the third try
-        on the reply is sampled, since the second one would come again.
+        How often a claim or passage is asked about before it is given up, at least 1. Where the prompt is
+        the same as before, the reply is sampled, as the greedy one would come again.
     budget_tokens
         About how many tokens a prompt may have; a passage is cut to fit.
     schema_mode
@@ -154,17 +118,17 @@ class LLMEvaluator:
         self,
         llm: LLM,
         *,
-        n_per_call: int = 8,
+        n_per_call: int | None = None,
         max_tries: int = 2,
         budget_tokens: int = 2048,
         schema_mode: bool = False,
     ) -> None:
-        if not 1 <= n_per_call <= _MAX_PER_CALL:
+        if n_per_call is not None and not 1 <= n_per_call <= _MAX_PER_CALL:
             raise InputError(f"n_per_call is {n_per_call}.", f"Pass 1 to {_MAX_PER_CALL}.")
         if max_tries < 1:
             raise InputError(f"max_tries is {max_tries}.", "Pass 1 or more.")
         self._llm = manage(llm)
-        self.n_per_call = n_per_call
+        self.n_per_call = n_per_call or (1 if self._llm.n_concurrent == 1 else _PER_CALL)
         self.max_tries = max_tries
         self.budget_tokens = budget_tokens
         self.schema_mode = schema_mode
@@ -205,7 +169,9 @@ class LLMEvaluator:
         left = unique
         for number in range(self.max_tries):
             batches = _batches(left, n_each if number == 0 else 1)
-            requests = [_resampled(ask(batch), number) for batch in batches]
+            requests = [ask(batch) for batch in batches]
+            if number > (n_each > 1):  # the same prompt again, which would get the same reply
+                requests = [replace(each, temperature=_TEMPERATURE, seed=number) for each in requests]
             sizes = iter([len(batch) for batch in batches])
             ticking = partial(_tick, tick, sizes) if tick is not None and number == 0 else None
             replies = self._llm.generate_many(requests, stage=_STAGE, tick=ticking)
@@ -226,30 +192,27 @@ class LLMEvaluator:
         return [found.get(item) for item in items]
 
     def _claims_before(self) -> tuple[Message, ...]:
-        form = prompts.render(f"credibility_claims_{self._form}")
-        rows = [(("id", f"T{place}"), *steps) for place, (_, steps) in enumerate(_SHOWN_CLAIMS, start=1)]
-        judged = [_object_of(row) for row in rows]
-        if self.schema_mode:
-            said = json.dumps({"judgements": judged}, ensure_ascii=False)
-        else:
-            said = "\n".join(f"{row[0][1]} | {_line(row[1:])}" for row in rows)
-        return (
-            Message("system", prompts.render("credibility_claims", form=form)),
-            _asking_claims([claim for claim, _ in _SHOWN_CLAIMS]),
-            Message("assistant", said),
-        )
-
-    def _passages_before(self) -> tuple[Message, ...]:
-        form = prompts.render(f"credibility_passage_{self._form}")
-        found = [Message("system", prompts.render("credibility_passage", form=form))]
-        for passage, steps in _SHOWN_PASSAGES:
-            said = json.dumps(_object_of(steps), ensure_ascii=False) if self.schema_mode else _line(steps)
-            found += [_asking_passage(*passage), Message("assistant", said)]
+        """The instruction, and each demonstration as a turn: in one list, its order would be copied."""
+        found = [self._instruction("claims")]
+        for shown in _demonstrations()["claims"]:
+            if self.schema_mode:
+                said = json.dumps({"judgements": [{"id": "T1", **shown["judged"]}]}, ensure_ascii=False)
+            else:
+                said = f"T1 | {_line(shown['judged'])}"
+            found += [_asking_claims([shown["claim"]]), Message("assistant", said)]
         return tuple(found)
 
-    @property
-    def _form(self) -> str:
-        return "json" if self.schema_mode else "lines"
+    def _passages_before(self) -> tuple[Message, ...]:
+        found = [self._instruction("passage")]
+        for shown in _demonstrations()["passages"]:
+            judged = shown["judged"]
+            said = json.dumps(judged, ensure_ascii=False) if self.schema_mode else _line(judged)
+            found += [_asking_passage(shown["title"], shown["text"]), Message("assistant", said)]
+        return tuple(found)
+
+    def _instruction(self, what: str) -> Message:
+        form = prompts.render(f"credibility_{what}_{'json' if self.schema_mode else 'lines'}")
+        return Message("system", prompts.render(f"credibility_{what}", form=form))
 
     def _claims_request(self, claims: Sequence[str]) -> Request:
         n_tokens = _ROOM + len(claims) * _CLAIM_TOKENS[self.schema_mode]
@@ -356,6 +319,14 @@ def _column(values: npt.ArrayLike, what: str) -> FloatArray:
     return column
 
 
+@cache
+def _demonstrations() -> dict[str, list[dict[str, Any]]]:
+    """One true and one false claim, and passage, each with its judgement step by step."""
+    where = resources.files("veridical.evidence").joinpath("exemplars", "credibility.json")
+    found: dict[str, list[dict[str, Any]]] = json.loads(where.read_text("utf-8"))
+    return found
+
+
 def _asking_claims(claims: Sequence[str]) -> Message:
     lines = [f"T{place}: {shown_triple(claim, _MAX_CLAIM)}" for place, claim in enumerate(claims, start=1)]
     return Message("user", prompts.render("credibility_claims_user", claims="\n".join(lines)))
@@ -366,13 +337,8 @@ def _asking_passage(title: str, text: str) -> Message:
     return Message("user", prompts.render("credibility_passage_user", title=shown, text=escape(text).strip()))
 
 
-def _object_of(steps: _Steps) -> dict[str, str | int]:
-    """A judgement as JSON has it: all texts, but the score a number."""
-    return {name: int(value) if name == "score" else value for name, value in steps}
-
-
 def _line(steps: _Steps) -> str:
-    return " | ".join(f"{name}: {value}" for name, value in steps)
+    return " | ".join(f"{name}: {value}" for name, value in steps.items())
 
 
 def _read_claims(reply: Generation, n_claims: int) -> list[float | None]:
@@ -392,11 +358,6 @@ def _has_words(item: str | tuple[str, str]) -> bool:
 
 def _batches(items: Sequence[_Item], n_each: int) -> list[Sequence[_Item]]:
     return [items[start : start + n_each] for start in range(0, len(items), n_each)]
-
-
-def _resampled(request: Request, n_tried: int) -> Request:
-    """From the third try on a reply that greedy decoding would not give."""
-    return request if n_tried < 2 else replace(request, temperature=_TEMPERATURE, seed=n_tried)
 
 
 def _tick(tick: Tick, sizes: Iterator[int]) -> None:
