@@ -36,8 +36,9 @@ from veridical.types import Trace
 
 TOP_K = 5
 SHARE = 0.3
-DOUBTED = "trust "
 """Share of the documents that are judged."""
+DOUBTED = "trust "
+"""How the name of a credibility begins of which chains take the doubt."""
 IDEAL = (1.0, 0.1)
 """Credibility of what is true and of what is false, to an oracle (ReliableRAG's ideal setting)."""
 MARKS = (*ANSWER_MARKS, *CHAIN_MARKS)
