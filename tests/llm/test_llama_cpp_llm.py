@@ -11,7 +11,7 @@ import pytest
 from veridical.errors import InputError, LLMError, MissingExtraError, ModelError
 from veridical.llm.base import FLOOR, Message
 from veridical.llm.llama_cpp_ import LlamaCppLLM
-from veridical.testing.llm_contract import ChooserContract, LLMContract, ScorerContract
+from veridical.testing.llm_contract import ChooserContract, LLMContract, NextTokensContract, ScorerContract
 
 NAME = "smollm2-135m-instruct"
 ASK = (Message("user", "What is the capital of France?"),)
@@ -37,7 +37,7 @@ def llm(model_folder):
     model.close()
 
 
-class TestLlamaCppKeepsTheContract(LLMContract, ChooserContract, ScorerContract):
+class TestLlamaCppKeepsTheContract(LLMContract, ChooserContract, ScorerContract, NextTokensContract):
     @pytest.fixture(autouse=True)
     def _model(self, llm):
         self.llm = llm
@@ -151,6 +151,37 @@ def test_a_score_is_the_sum_over_tokens_of_what_the_model_gives_each(llm):
         total += next(entry["logprob"] for entry in top if entry["token"] == token)
     assert scored.n_tokens == len(tokens)
     assert scored.logprob == pytest.approx(total, abs=0.001)
+
+
+def test_following_the_likeliest_next_token_gives_what_is_generated_greedily(llm):
+    said = llm.generate(ASK, max_tokens=6)
+    written = ""
+    for _ in range(6):
+        written += llm.next_tokens(ASK, written, n_top=5).tokens[0][0]
+    assert written.strip() == said.text
+
+
+def test_a_next_token_has_the_probability_that_its_text_scores(llm):
+    for text, value in llm.next_tokens(ASK, "The capital", n_top=3).tokens:
+        whole, before = llm.logprob(ASK, "The capital" + text), llm.logprob(ASK, "The capital")
+        assert math.exp(value) == pytest.approx(math.exp(whole.logprob - before.logprob), abs=CLOSE)
+
+
+def test_the_end_of_a_reply_is_an_empty_token(llm):
+    yes = (Message("user", "Say yes or no."),)
+    said = llm.generate(yes, max_tokens=60)
+    assert said.finish_reason == "stop"
+    assert llm.next_tokens(yes, said.text, n_top=3).tokens[0][0] == ""
+
+
+def test_signs_of_the_model_in_what_is_written_are_letters(llm):
+    plain, signed = (llm.next_tokens(ASK, text, n_top=3).usage.prompt_tokens for text in ("a", "<|im_end|>"))
+    assert signed > plain
+
+
+def test_next_tokens_that_do_not_fit_the_context_are_refused(llm):
+    with pytest.raises(LLMError, match="tokens"):
+        llm.next_tokens(ASK, "word " * 600)
 
 
 def test_a_score_does_not_choose_another_spelling_of_the_text(llm):

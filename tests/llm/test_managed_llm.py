@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from veridical.errors import BudgetError, InputError, LLMError, ModelError, UnreachableError
-from veridical.llm.base import Choice, Chooser, Generation, Message, Scored, Scorer
+from veridical.llm.base import Choice, Chooser, Generation, Likely, Message, NextTokens, Scored, Scorer
 from veridical.llm.budget import Budget, Prices
 from veridical.llm.cache import ReplyCache
 from veridical.llm.managed import ChoiceRequest, ManagedLLM, Request, manage
@@ -66,6 +66,10 @@ class Skilled(Engine):
         self.sent.append(continuation)
         return Scored(-1.5, 3, Usage(1, 9), 0.1)
 
+    def next_tokens(self, messages, written="", *, n_top=100) -> Likely:
+        self.sent.append(written)
+        return Likely(((" a", -0.5), ("", -1.0))[:n_top], Usage(1, 9, 1), 0.1)
+
 
 def requests(*texts: str) -> list[Request]:
     return [Request(say(text), 8) for text in texts]
@@ -92,7 +96,7 @@ class TestManaged(LLMContract, ChooserContract):
 
 def test_it_is_all_that_a_language_model_can_be() -> None:
     llm = ManagedLLM(Engine())
-    assert isinstance(llm, Chooser) and isinstance(llm, Scorer)
+    assert isinstance(llm, Chooser) and isinstance(llm, Scorer) and isinstance(llm, NextTokens)
     assert llm.name == "engine"
 
 
@@ -328,6 +332,20 @@ def test_choices_and_scores_are_kept_and_come_back_the_same(cache: ReplyCache) -
     assert scores[0].logprob == scores[1].logprob == -1.5
     assert scores[0].n_tokens == scores[1].n_tokens == 3
     assert engine.sent == ["?", "Red"]
+
+
+def test_next_tokens_are_kept_by_what_was_written_before(cache: ReplyCache) -> None:
+    engine = Skilled()
+    llm = ManagedLLM(engine, cache=cache)
+    first, again, other = (llm.next_tokens(say("?"), text, n_top=2) for text in ("Re", "Re", "Red"))
+    assert first.tokens == again.tokens == other.tokens == ((" a", -0.5), ("", -1.0))
+    assert (first.usage.calls, again.usage) == (1, Usage(cached_calls=1))
+    assert engine.sent == ["Re", "Red"]
+
+
+def test_an_engine_that_lists_no_tokens_says_so() -> None:
+    with pytest.raises(LLMError, match="which tokens may come next"):
+        ManagedLLM(Engine()).next_tokens(say("?"))
 
 
 def test_an_engine_that_cannot_score_says_so() -> None:

@@ -81,6 +81,25 @@ class Scored(Record):
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Likely(Record):
+    """What a language model finds likeliest to come next.
+
+    Attributes
+    ----------
+    tokens
+        (text, natural logarithm of the probability among the whole vocabulary), the likeliest first. White
+        space is part of a token, and ``""`` is the end of the reply. Tokens that are parts of characters are
+        left out, and what spells the same is one.
+    usage, seconds
+        As of a `Generation`.
+    """
+
+    tokens: tuple[tuple[str, float], ...]
+    usage: Usage
+    seconds: float
+
+
 @runtime_checkable
 class LLM(Protocol):
     """A language model. Constructors are light; connections and weights come with the first call."""
@@ -163,6 +182,32 @@ class Scorer(Protocol):
         ------
         InputError
             If there is no message, or the continuation is empty.
+        LLMError
+            If the model is down, too slow, or gives no log-probabilities.
+        """
+        ...
+
+
+@runtime_checkable
+class NextTokens(Protocol):
+    """A language model that says which tokens may come next, such as for decoding over several prompts."""
+
+    def next_tokens(self, messages: Sequence[Message], written: str = "", *, n_top: int = 100) -> Likely:
+        """List the likeliest next tokens of a reply.
+
+        Parameters
+        ----------
+        messages
+            At least one, oldest first.
+        written
+            How the reply begins; it is cut into tokens by itself, and signs of the model in it are letters.
+        n_top
+            The most tokens to list, 1 to 1000.
+
+        Raises
+        ------
+        InputError
+            If an argument is out of range.
         LLMError
             If the model is down, too slow, or gives no log-probabilities.
         """

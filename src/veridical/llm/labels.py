@@ -10,6 +10,7 @@ from veridical.errors import InputError
 from veridical.llm.base import FLOOR, Message, check_request
 
 MAX_LABELS = 1000
+MAX_TOP = 1000
 _WORD_STARTS = "▁Ġ"  # how vocabularies write the space before a word, where a server does not decode it
 
 
@@ -46,6 +47,19 @@ def check_continuation(messages: Sequence[Message], continuation: str) -> None:
     check_request(messages, max_tokens=1, temperature=0.0)
     if not continuation:
         raise InputError("There is no text to score.", "Pass a continuation of one character or more.")
+
+
+def check_next(messages: Sequence[Message], n_top: int) -> None:
+    """Refuse a request for next tokens that no model could serve.
+
+    Raises
+    ------
+    InputError
+        If the messages are no request, or ``n_top`` is not between 1 and `MAX_TOP`.
+    """
+    check_request(messages, max_tokens=1, temperature=0.0)
+    if not 1 <= n_top <= MAX_TOP:
+        raise InputError(f"n_top is {n_top}.", f"Pass 1 to {MAX_TOP}.")
 
 
 def read_top(logprobs: object) -> list[tuple[str, float]] | None:

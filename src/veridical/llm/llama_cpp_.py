@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import threading
 import time
@@ -13,15 +11,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from veridical.errors import EmptyReplyError, InputError, LLMError, VeridicalError
-from veridical.llm.base import FLOOR, Choice, Generation, Message, Scored, check_request
-from veridical.llm.labels import check_choice, check_continuation, masses, read_top, shares
+from veridical.llm.base import Choice, Generation, Likely, Message, Scored, check_request
+from veridical.llm.labels import check_choice, check_continuation, check_next, masses, shares
 from veridical.llm.llama_cpp_server import LlamaServer, RefusedError, check, model_file
+from veridical.llm.llama_cpp_tokens import (
+    ALL,
+    all_that_counts,
+    likely,
+    next_tokens,
+    plain,
+    token_logprob,
+    usage_of,
+)
 from veridical.llm.voting import vote
 from veridical.types import Usage
 
 _N_TOP = 1000
-_ALL = 1_000_000
-"""More likely tokens than any vocabulary has. Listing all of them takes about a second, `_N_TOP` nothing."""
 _Result = TypeVar("_Result")
 
 
@@ -118,7 +123,7 @@ class LlamaCppLLM:
         """
         check_request(messages, max_tokens, temperature)
         request: dict[str, Any] = {
-            "messages": _plain(messages),
+            "messages": plain(messages),
             "max_tokens": max_tokens,
             "temperature": temperature,
             "stream": True,
@@ -149,10 +154,10 @@ class LlamaCppLLM:
 
         def ask(server: LlamaServer) -> Choice | Usage:
             began = time.monotonic()
-            top, spent = _likely(server, messages, labels, _N_TOP)
+            top, spent = likely(server, messages, labels, _N_TOP)
             weights = masses(top, labels)
-            if not _all_that_counts(top, weights, labels):  # the prompt is there now: one more token
-                top, _ = _likely(server, messages, labels, _ALL)
+            if not all_that_counts(top, weights, labels):  # the prompt is there now: one more token
+                top, _ = likely(server, messages, labels, ALL)
                 spent += Usage(completion_tokens=1)
                 weights = masses(top, labels)
             if not weights:
@@ -175,6 +180,21 @@ class LlamaCppLLM:
         check_continuation(messages, continuation)
         return self._run(lambda server: self._scored(server, messages, continuation))
 
+    def next_tokens(self, messages: Sequence[Message], written: str = "", *, n_top: int = 100) -> Likely:
+        """List the likeliest next tokens; see :class:`veridical.llm.base.NextTokens`.
+
+        Raises as `generate`.
+        """
+        check_next(messages, n_top)
+
+        def ask(server: LlamaServer) -> Likely:
+            began = time.monotonic()
+            prompt, reply = self._tokens(server, messages, written)
+            found, spent = next_tokens(server, prompt + [token for token, _ in reply], n_top)
+            return Likely(found, spent, time.monotonic() - began)
+
+        return self._run(ask)
+
     def count_tokens(self, text: str | Sequence[Message]) -> int:
         """Return how many tokens a text, or the prompt of a conversation, has. Raises as `generate`.
 
@@ -182,7 +202,7 @@ class LlamaCppLLM:
         """
 
         def count(server: LlamaServer) -> int:
-            prompt = text if isinstance(text, str) else server.template(_plain(text))
+            prompt = text if isinstance(text, str) else server.template(plain(text))
             return len(server.tokens(prompt, prompt=True))
 
         return self._run(count)
@@ -194,21 +214,28 @@ class LlamaCppLLM:
 
     def _scored(self, server: LlamaServer, messages: Sequence[Message], continuation: str) -> Scored:
         began = time.monotonic()
-        prompt = [token for token, _ in server.tokens(server.template(_plain(messages)), prompt=True)]
-        tokens = server.tokens(continuation, prompt=False)
-        n_needed = len(prompt) + len(tokens)
-        if n_needed > self._n_ctx:
-            raise RefusedError(f"prompt and continuation have {n_needed} tokens", too_long=True)
+        prompt, tokens = self._tokens(server, messages, continuation)
         total, n_reused = 0.0, 0
         for place, (token, whole) in enumerate(tokens):
             if time.monotonic() > began + self._timeout_s:
                 raise self._late()
             before = prompt + [earlier for earlier, _ in tokens[:place]]
-            value, usage = _token_logprob(server, before, token, whole)
+            value, usage = token_logprob(server, before, token, whole)
             total += value
             n_reused = n_reused if place else usage.reused_tokens
         usage = Usage(1, len(prompt), len(tokens), reused_tokens=n_reused)
         return Scored(min(total, 0.0), len(tokens), usage, time.monotonic() - began)
+
+    def _tokens(
+        self, server: LlamaServer, messages: Sequence[Message], reply: str
+    ) -> tuple[list[int], list[tuple[int, bool]]]:
+        """Cut a conversation and a reply into tokens, which the context must hold."""
+        prompt = [token for token, _ in server.tokens(server.template(plain(messages)), prompt=True)]
+        tokens = server.tokens(reply, prompt=False) if reply else []
+        n_needed = len(prompt) + len(tokens)
+        if n_needed > self._n_ctx:
+            raise RefusedError(f"prompt and continuation have {n_needed} tokens", too_long=True)
+        return prompt, tokens
 
     def _run(self, ask: Callable[[LlamaServer], _Result]) -> _Result:
         """Have the model to ourselves, and turn what it refuses into an error that says what to do."""
@@ -259,89 +286,13 @@ class _Reply:
         """Add one chunk; ``True`` ends the generation."""
         self.problem = self.problem or chunk.get("error")
         if chunk.get("usage"):
-            self.usage = _usage(chunk)
+            self.usage = usage_of(chunk)
         for choice in chunk.get("choices") or ():
             self.pieces.append((choice.get("delta") or {}).get("content") or "")
             self.finish_reason = choice.get("finish_reason") or self.finish_reason
         # Once it has finished, the answer stands however late it is.
         self.late = not self.finish_reason and time.monotonic() > self.ends
         return self.late
-
-
-def _likely(
-    server: LlamaServer, messages: Sequence[Message], labels: Sequence[str], n_top: int
-) -> tuple[list[tuple[str, float]], Usage]:
-    """Return the likeliest first tokens, with probabilities of the whole vocabulary, and the cost."""
-    # The grammar decides which token is written and changes no probability. Without it a token that is part
-    # of a character could be the first, and llama.cpp lists nothing beside such a one.
-    grammar = "root ::= " + " | ".join(json.dumps(label, ensure_ascii=False) for label in labels)
-    body = server.chat(
-        {
-            "messages": _plain(messages),
-            "max_tokens": 1,
-            "temperature": 0.0,
-            "logprobs": True,
-            "top_logprobs": n_top,
-            "grammar": grammar,
-        }
-    )
-    return read_top(_logprobs(body)) or [], _usage(body)
-
-
-def _all_that_counts(
-    top: Sequence[tuple[str, float]], weights: Mapping[str, float], labels: Sequence[str]
-) -> bool:
-    """Say whether each label was seen, or is certainly below the floor since the list ends below it."""
-    if len(weights) == len(labels):
-        return True
-    highest = max((value for text, value in top if text in weights), default=-math.inf)
-    lowest = min((value for _, value in top), default=0.0)
-    return lowest - highest < math.log(FLOOR)
-
-
-def _token_logprob(
-    server: LlamaServer, before: Sequence[int], token: int, whole: bool
-) -> tuple[float, Usage]:
-    """Return the log-probability of one token after others: that which the bias makes the model write.
-
-    llama.cpp says nothing of a written token that is part of a character, so in its place a plain one is
-    written and the token looked up among all.
-    """
-    written = token if whole else server.tokens("a", prompt=False)[0][0]
-    body = server.complete(
-        {
-            "prompt": list(before),
-            "max_tokens": 1,
-            "temperature": 0.0,
-            "logprobs": 1 if whole else _ALL,
-            "logit_bias": [[written, 1e6]],
-        }
-    )
-    content: Sequence[Mapping[str, Any]] = _logprobs(body).get("content") or ({},)
-    for entry in (content[0], *(content[0].get("top_logprobs") or ())):
-        if entry.get("id") == token:
-            return float(entry["logprob"]), _usage(body)
-    raise RefusedError("llama.cpp gave no log-probability of a token")
-
-
-def _logprobs(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    choices: Sequence[Mapping[str, Any]] = body.get("choices") or ({},)
-    return choices[0].get("logprobs") or {}
-
-
-def _usage(body: Mapping[str, Any]) -> Usage:
-    """Read a reply's token counts. The prompt's tokens that were not computed again are in its timings."""
-    usage, timings = body.get("usage") or {}, body.get("timings") or {}
-    return Usage(
-        calls=1,
-        prompt_tokens=int(usage.get("prompt_tokens", 0)),
-        completion_tokens=int(usage.get("completion_tokens", 0)),
-        reused_tokens=int(timings.get("cache_n", 0)),
-    )
-
-
-def _plain(messages: Sequence[Message]) -> list[dict[str, str]]:
-    return [{"role": message.role, "content": message.content} for message in messages]
 
 
 def _name_of(path: Path) -> str:

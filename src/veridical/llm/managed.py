@@ -19,21 +19,23 @@ from veridical.llm.base import (
     Choice,
     Chooser,
     Generation,
+    Likely,
     Message,
+    NextTokens,
     Scored,
     Scorer,
     check_request,
 )
 from veridical.llm.budget import Budget, Prices, guessed
 from veridical.llm.cache import ReplyCache
-from veridical.llm.labels import check_choice, check_continuation
+from veridical.llm.halt import Halt
+from veridical.llm.labels import check_choice, check_continuation, check_next
 from veridical.llm.replies import Reply
 from veridical.llm.voting import vote
 from veridical.types import Usage
 
 Tick = Callable[[], object]
 N_CONCURRENT = 8
-_MAX_UNREACHED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class _Call(Generic[Reply]):
 
 
 class ManagedLLM:
-    """A language model whose every call goes through one place; itself an LLM, a Chooser and a Scorer.
+    """A language model whose every call goes through one place; itself an LLM, Chooser and so on.
 
     Parameters
     ----------
@@ -176,6 +178,26 @@ class ManagedLLM:
         n_chars = _n_chars(messages) + len(continuation)
         return self._serve(_Call(Scored, key, lambda: engine.logprob(messages, continuation), n_chars))
 
+    def next_tokens(self, messages: Sequence[Message], written: str = "", *, n_top: int = 100) -> Likely:
+        """List the likeliest next tokens; see `NextTokens.next_tokens`.
+
+        Raises
+        ------
+        LLMError
+            Also if the engine cannot do this.
+        """
+        check_next(messages, n_top)
+        engine = self.llm
+        if not isinstance(engine, NextTokens):
+            raise LLMError(
+                f"The language model {self.name!r} does not say which tokens may come next.",
+                "Use the embedded engine.",
+            )
+        request = {"messages": messages, "written": written, "n_top": n_top}
+        key = replies.key_of(self._identity, "next_tokens", request)
+        send = lambda: engine.next_tokens(messages, written, n_top=n_top)  # noqa: E731
+        return self._serve(_Call(Likely, key, send, _n_chars(messages) + len(written)))
+
     def generate_many(
         self, requests: Sequence[Request], *, stage: str, tick: Tick | None = None
     ) -> list[Generation | LLMError]:
@@ -206,13 +228,13 @@ class ManagedLLM:
         BudgetError
             When the budget is used up: calls on their way are finished and cached, others not sent.
         """
-        return self._batch([self._generation(request) for request in requests], stage, tick, _Halt())
+        return self._batch([self._generation(request) for request in requests], stage, tick, Halt())
 
     def choose_many(
         self, requests: Sequence[ChoiceRequest], *, stage: str, tick: Tick | None = None
     ) -> list[Choice | LLMError]:
         """Make many choices; see `generate_many`."""
-        return self._batch([self._choice(request) for request in requests], stage, tick, _Halt())
+        return self._batch([self._choice(request) for request in requests], stage, tick, Halt())
 
     async def agenerate_many(
         self, requests: Sequence[Request], *, stage: str, tick: Tick | None = None
@@ -258,7 +280,7 @@ class ManagedLLM:
         votes = lambda: vote(self, request.messages, request.labels, **options)  # noqa: E731
         return _Call(Choice, key, votes, composed=True)
 
-    def _serve(self, call: _Call[Reply], halt: _Halt | None = None) -> Reply:
+    def _serve(self, call: _Call[Reply], halt: Halt | None = None) -> Reply:
         known = None if call.composed else self._cached(call)
         if known is not None:
             self._record(known.usage)
@@ -311,14 +333,14 @@ class ManagedLLM:
     async def _abatch(
         self, calls: Sequence[_Call[Reply]], stage: str, tick: Tick | None
     ) -> list[Reply | LLMError]:
-        halt = _Halt()
+        halt = Halt()
         try:
             return await asyncio.to_thread(self._batch, calls, stage, tick, halt)
         finally:  # without effect if it is done
             halt.stop(LLMError("The batch was cancelled."))
 
     def _batch(
-        self, calls: Sequence[_Call[Reply]], stage: str, tick: Tick | None, halt: _Halt
+        self, calls: Sequence[_Call[Reply]], stage: str, tick: Tick | None, halt: Halt
     ) -> list[Reply | LLMError]:
         places: dict[bytes | int, list[int]] = {}
         for place, call in enumerate(calls):
@@ -342,7 +364,7 @@ class ManagedLLM:
             pool.shutdown(wait=True, cancel_futures=True)
         return [results[place] for place in range(len(calls))]
 
-    def _try(self, call: _Call[Reply], halt: _Halt) -> Reply | LLMError:
+    def _try(self, call: _Call[Reply], halt: Halt) -> Reply | LLMError:
         """Make one call of a batch; the error, if it is only this call's."""
         try:
             reply = self._serve(call, halt)
@@ -366,32 +388,3 @@ def manage(llm: LLM) -> ManagedLLM:
 
 def _n_chars(messages: Sequence[Message]) -> int:
     return sum(len(message.content) for message in messages)
-
-
-class _Halt:
-    """Ends a batch early when the model cannot be reached."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._n_unreached = 0
-        self.reason: LLMError | None = None
-
-    def stop(self, reason: LLMError) -> None:
-        """Send nothing more."""
-        with self._lock:
-            self.reason = self.reason or reason
-
-    def reached(self) -> None:
-        """The model answered, well or badly."""
-        with self._lock:
-            self._n_unreached = 0
-
-    def unreached(self, error: LLMError) -> None:
-        """Count a call to which nobody answered."""
-        with self._lock:
-            self._n_unreached += 1
-            if self._n_unreached >= _MAX_UNREACHED and self.reason is None:
-                message = (
-                    f"{error.message} After {self._n_unreached} such failures in a row no more was sent."
-                )
-                self.reason = UnreachableError(message, error.hint)

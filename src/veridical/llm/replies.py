@@ -7,13 +7,13 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from veridical.llm.base import Choice, Generation, Scored
+from veridical.llm.base import Choice, Generation, Likely, Scored
 from veridical.types import Usage, plain
 
 FORMAT = 1
 """Part of every key: replies that were kept in another form are not found any more."""
 
-Reply = TypeVar("Reply", Generation, Choice, Scored)
+Reply = TypeVar("Reply", Generation, Choice, Scored, Likely)
 
 
 def key_of(identity: str, call: str, request: Mapping[str, Any]) -> bytes:
@@ -24,7 +24,7 @@ def key_of(identity: str, call: str, request: Mapping[str, Any]) -> bytes:
     identity
         What the replies of the model depend on besides the request.
     call
-        ``generate``, ``choose`` or ``logprob``.
+        ``generate``, ``choose``, ``logprob`` or ``next_tokens``.
     request
         Every argument of the call, messages included.
     """
@@ -32,7 +32,7 @@ def key_of(identity: str, call: str, request: Mapping[str, Any]) -> bytes:
     return hashlib.sha256(whole.encode("ascii")).digest()
 
 
-def written(reply: Generation | Choice | Scored) -> str:
+def written(reply: Generation | Choice | Scored | Likely) -> str:
     """Return a reply as a line of JSON. Time is left out: what comes from the cache takes none."""
     values = reply.to_dict()
     del values["seconds"]
@@ -69,14 +69,19 @@ def _scored(values: Any) -> Scored:
     return Scored(float(values["logprob"]), int(values["n_tokens"]), _CACHED, 0.0)
 
 
+def _likely(values: Any) -> Likely:
+    return Likely(tuple((_text(text), float(value)) for text, value in values["tokens"]), _CACHED, 0.0)
+
+
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(type(value))
     return value
 
 
-_READERS: Mapping[type, Callable[[Any], Generation | Choice | Scored]] = {
+_READERS: Mapping[type, Callable[[Any], Generation | Choice | Scored | Likely]] = {
     Generation: _generation,
     Choice: _choice,
     Scored: _scored,
+    Likely: _likely,
 }

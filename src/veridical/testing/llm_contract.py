@@ -2,11 +2,11 @@
 
 A backend's test module does::
 
-    class TestMyLLM(LLMContract, ChooserContract, ScorerContract):
+    class TestMyLLM(LLMContract, ChooserContract, ScorerContract, NextTokensContract):
         def make(self):
             return MyLLM(...)
 
-with the last two only where it has ``choose`` and ``logprob``.
+with the last three only where it has ``choose``, ``logprob`` and ``next_tokens``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from veridical.errors import InputError, LLMError
-from veridical.llm.base import FLOOR, LLM, Choice, Chooser, Generation, Message, Scorer
+from veridical.llm.base import FLOOR, LLM, Choice, Chooser, Generation, Message, NextTokens, Scorer
 
 CHOOSE = (Message("user", "Which is a colour?\nA. Ship\nB. Red\nC. Seven\nAnswer with the letter only."),)
 LABELS = ("A", "B", "C")
@@ -200,3 +200,36 @@ class ScorerContract:
         scorer = self.make_scorer()
         expect_error(InputError, lambda: scorer.logprob(ASK, ""), "an empty text is refused")
         expect_error(InputError, lambda: scorer.logprob((), "Red"), "no message is refused")
+
+
+class NextTokensContract:
+    """The contract of :class:`veridical.llm.base.NextTokens`."""
+
+    def make_lister(self) -> NextTokens:
+        """Return a model that lists what may come next. May be called for each test."""
+        made = self.make()  # type: ignore[attr-defined]
+        expect(isinstance(made, NextTokens), "it follows the protocol")
+        return made  # type: ignore[no-any-return]
+
+    def test_next_tokens_are_a_part_of_a_distribution(self) -> None:
+        """The likeliest first, each spelling once, together at most everything."""
+        likely = self.make_lister().next_tokens(ASK, n_top=20)
+        values = [value for _, value in likely.tokens]
+        expect(0 < len(values) <= 20, "no more are listed than asked for, and some are")
+        expect(values == sorted(values, reverse=True), "the likeliest comes first")
+        expect(sum(map(math.exp, values)) <= 1.0 + 1e-6, "together they are no more than certain")
+        expect(len({text for text, _ in likely.tokens}) == len(values), "each spelling is there once")
+        expect(likely.usage.calls >= 1 and likely.seconds >= 0, "the cost is there")
+
+    def test_what_is_written_already_counts(self) -> None:
+        """What comes next depends on it."""
+        lister = self.make_lister()
+        first, later = (lister.next_tokens(ASK, text, n_top=5).tokens for text in ("", "Red and blue and"))
+        expect(first != later, "another beginning, another next token")
+
+    def test_lists_that_make_no_sense_are_refused(self) -> None:
+        """No conversation, and none or too many tokens."""
+        lister = self.make_lister()
+        expect_error(InputError, lambda: lister.next_tokens(()), "no message is refused")
+        for n_top in (0, 1001):
+            expect_error(InputError, lambda n=n_top: lister.next_tokens(ASK, n_top=n), f"{n_top} are refused")  # type: ignore[misc]
