@@ -25,7 +25,8 @@ ORDER = (
     ("methods",),
     ("pipeline",),
     ("ui",),
-    ("demo", "bench", "testing"),
+    ("demo", "bench"),
+    ("testing",),
     ("cli",),
 )
 LEVEL = {name: level for level, names in enumerate(ORDER) for name in names}
