@@ -55,6 +55,11 @@ def test_a_common_shift_of_all_logits_changes_nothing(labels, top):
     assert all(math.isfinite(value) for value in found.values())
 
 
+def test_a_number_without_measure_is_no_logprob():
+    top = read_top(likely([("A", -(10**400)), ("B", 1e300), ("C", -1.0)]))
+    assert top == [("C", -1.0)]
+
+
 def test_very_unlikely_labels_do_not_vanish_together():
     found = masses([("A", -9000.0), ("B", -9001.0)], "AB")
     assert found["B"] / found["A"] == pytest.approx(math.exp(-1))

@@ -9,6 +9,9 @@ import pytest
 
 from veridical.errors import EmptyReplyError, InputError, LLMError, UnreachableError
 from veridical.llm.base import Message
+from veridical.llm.budget import Budget, Prices
+from veridical.llm.cache import ReplyCache
+from veridical.llm.managed import ManagedLLM
 from veridical.llm.openai_ import OpenAILLM
 from veridical.testing.llm_contract import ChooserContract, LLMContract
 from veridical.testing.llm_server import KEY, Fault, completion, likely
@@ -297,3 +300,34 @@ def test_what_replies_depend_on_is_the_address_and_the_model():
     }
     assert len(identities) == 4
     assert not any("hunter2" in identity or KEY in identity for identity in identities)
+
+
+def test_counts_beyond_any_model_are_no_counts(server, llm, tmp_path):
+    # An integer of JSON has no limit, but a database and a sum of money do.
+    for n, digits in enumerate(("9" * 30, "9" * 400)):
+        body = json.dumps(completion()).replace('"prompt_tokens": 5', f'"prompt_tokens": {digits}')
+        server.faults = [Fault(body.encode())]
+        with ReplyCache(tmp_path / f"{n}.db") as cache:
+            managed = ManagedLLM(llm, cache=cache, budget=Budget(max_money=1.0), prices=Prices(1.0, 1.0))
+            assert managed.generate(ASK, max_tokens=8).usage.prompt_tokens == 0
+            assert cache.report().n_replies == 1
+
+
+def test_half_characters_from_a_server_go_no_further(server, llm):
+    server.faults = [Fault(completion("a \ud800 b")), Fault({"error": "no \udfff"}, status=400)]
+    assert llm.generate(ASK, max_tokens=8).text == "a \ufffd b"
+    with pytest.raises(LLMError, match="no \ufffd"):
+        llm.generate(ASK, max_tokens=8)
+
+
+def test_a_prompt_with_half_a_character_is_refused_and_not_sent(server, llm):
+    with pytest.raises(LLMError, match="the request failed"):
+        llm.generate([Message("user", "a \ud800 b")], max_tokens=8)
+    assert server.requests == []
+
+
+def test_a_wait_without_measure_is_told_in_few_words(server, llm):
+    server.faults = [Fault({"error": "slow down"}, status=429, headers={"Retry-After": "1e300"})]
+    with pytest.raises(LLMError, match="asks to wait") as caught:
+        llm.generate(ASK, max_tokens=8)
+    assert len(caught.value.message) < 250

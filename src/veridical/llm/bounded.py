@@ -124,7 +124,7 @@ class BoundedClient:
             if isinstance(error.__cause__, (RefusedError, RequestError, LateError)):
                 raise error.__cause__ from None
             raise LostError(error.__cause__ or error, made=False) from None
-        except openai.OpenAIError as error:
+        except (openai.OpenAIError, UnicodeEncodeError) as error:  # half a character cannot be sent
             raise RequestError(str(error)) from None
         except _transport_errors() as error:
             if "timeout" in type(error).__name__.lower():

@@ -11,6 +11,7 @@ from veridical.llm.base import FLOOR, Message, check_request
 
 MAX_LABELS = 1000
 MAX_TOP = 1000
+_MOST_LOG = 1e9
 _WORD_STARTS = "▁Ġ"  # how vocabularies write the space before a word, where a server does not decode it
 
 
@@ -84,7 +85,7 @@ def read_top(logprobs: object) -> list[tuple[str, float]] | None:
         text, value = (_text(entry), entry.get("logprob")) if isinstance(entry, Mapping) else (None, None)
         if text is None or not isinstance(value, (int, float)) or isinstance(value, bool):
             continue
-        if math.isfinite(value):
+        if -_MOST_LOG < value < _MOST_LOG:  # which NaN is not, nor an integer that no float can hold
             found.append((text, float(value)))
     return found
 

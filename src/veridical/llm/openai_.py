@@ -208,7 +208,7 @@ class OpenAILLM:
             return ""
         wait = self._retry.wait_s(n_failed, self._random.random(), failure.wait_s)
         if time.monotonic() + wait >= deadline:
-            asked = f"; the server asks to wait {failure.wait_s:.0f} s" if failure.wait_s else ""
+            asked = f"; the server asks to wait {failure.wait_s:.9g} s" if failure.wait_s else ""
             return f" (gave up: the limit for all tries is {self._retry.total_s:g} s{asked})"
         self._sleep(wait)
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,8 @@ from veridical.llm.retry import retry_after_s
 from veridical.types import Usage
 
 _SHOWN = 300
+_MOST_TOKENS = 10**9
+_HALF = re.compile(r"[\ud800-\udfff]")  # JSON can escape half a character; nothing can encode it
 _RETRIED = {408, 409, 429}
 _WHERE = (
     "Check the base URL (VERIDICAL_LLM_BASE_URL; most end in /v1) and the model's name (VERIDICAL_LLM_MODEL)."
@@ -98,7 +101,7 @@ def read_text(raw: bytes, key: str) -> tuple[str, str, Usage]:
         hint = "It used up its tokens before it answered: raise max_tokens." if cut else _AGAIN
         what = f"the reply is empty (finish reason: {_short(finish_reason, key)})"
         raise TryError(what, hint, retry=not cut, kind=EmptyReplyError)
-    return content.strip(), finish_reason, usage
+    return _HALF.sub("\ufffd", content.strip()), finish_reason, usage
 
 
 def read_likely(raw: bytes, key: str) -> tuple[list[tuple[str, float]] | None, Usage]:
@@ -146,7 +149,8 @@ def read_usage(usage: object) -> Usage:
 
 def _count(usage: Mapping[str, Any], name: str) -> int:
     value = usage.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return value if is_count else 0
 
 
 def _said(body: object) -> str:
@@ -162,5 +166,6 @@ def _said(body: object) -> str:
 
 def _short(text: str, key: str) -> str:
     """Fit text of the server on a line, without the key: a key that is cut would not be found any more."""
-    line = " ".join((text.replace(key, "***") if key else text).split())
+    text = _HALF.sub("\ufffd", text.replace(key, "***") if key else text)
+    line = " ".join(text.split())
     return line if len(line) <= _SHOWN else line[:_SHOWN] + " ..."
