@@ -116,6 +116,10 @@ ATTACKED = Question(
 )
 NEARNESS = {"Uppsala": 0.9, "Malmo": 0.8, "designed by": 0.7, "Tea": 0.4, "hall": 0.3, "Rain": 0.2}
 
+BELIEVED = np.array([0.1, 0.5, 0.9, np.nan, np.nan, np.nan])
+OF_TRIPLES = {"Malmo": 0.9, "Ada Lind": 1.0, "four": 0.2}  # by tail; the poison's gets no usable judgement
+OF_PASSAGES = {"Uppsala": 0.2, "designed": 0.3, "Tea": 0.35, "hall": 1.0, "Rain": 0.0}
+
 
 class Near:
     """An encoder by which a text has a given cosine to every text that no key occurs in, such as a question.
@@ -251,3 +255,10 @@ def n_words(messages: Sequence[Message]) -> int:
 
 def _usage(messages: Sequence[Message], n_written: int) -> Usage:
     return Usage(1, n_words(messages), n_written, reused_tokens=3)
+
+
+def first_town(messages: Sequence[Message]) -> str:
+    """Answer with the town that the prompt names first."""
+    text = messages[-1].content
+    named = sorted((text.find(town), town) for town in ("Malmo", "Uppsala") if town in text)
+    return named[0][1] if named else "Kiruna"
