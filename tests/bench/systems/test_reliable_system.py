@@ -22,6 +22,7 @@ from veridical.llm.base import Choice, Message
 from veridical.llm.managed import manage
 from veridical.llm.scripted import ScriptedLLM
 from veridical.testing.system_contract import fake_tools
+from veridical.types import Usage
 
 QUESTION = "Halden Bridge was opened when?"
 POISON = Retrieved(1, "The Halden Bridge was opened in 1954.", "Halden Bridge", relevance=0.9, credibility=1)
@@ -42,9 +43,8 @@ class Model(ScriptedLLM):
     def _write(self, messages: Sequence[Message]) -> str:
         system, asked = messages[0].content, messages[-1].content
         if "triples" in system.casefold():
-            return next(
-                (triple for year, triple in TRIPLES.items() if year in asked), "<Tista; flows; Halden>"
-            )
+            found = [triple for year, triple in TRIPLES.items() if year in asked]
+            return found[0] if found else "<Tista; flows; Halden>"
         if "T1" in asked:
             lines = [line for line in asked.splitlines() if line.startswith("T")]
             return "\n".join(f"{line[:2]} | score: {1 if '1954' in line else 10}" for line in lines)
@@ -57,17 +57,11 @@ class Model(ScriptedLLM):
         label = "B" if "(empty)" in messages[-1].content else "A"
         self.calls.append(tuple(messages))
         weights = {name: (1.0 if name == label else 0.0) for name in labels}
-        return Choice(weights, "logprobs", fake_usage(), 0.0)
+        return Choice(weights, "logprobs", Usage(calls=1), 0.0)
 
     def last(self) -> str:
         """What the answer was asked with."""
         return self.calls[-1][-1].content
-
-
-def fake_usage():
-    from veridical.types import Usage
-
-    return Usage(calls=1)
 
 
 def by(model: Model) -> Tools:

@@ -104,8 +104,8 @@ def test_many_passages_of_one_source_are_not_many_voices_unless_nobody_knows_the
 
 def test_a_later_passage_takes_weight_from_the_one_that_it_contradicts() -> None:
     pool = (
-        told(TRUE[0], 0.6, date="2001-05-01", relevance=0.9),
-        told(FALSE[0], 0.61, date="2020-05-01", relevance=0.8),
+        told(TRUE[0], 0.61, date="2001-05-01", relevance=0.9),
+        told(FALSE[0], 0.6, date="2020-05-01", relevance=0.8),
     )
     assert ask(Veridical, *pool).text == "1954"
     assert ask(Veridical, *pool).ranking == (1, 0)
