@@ -149,8 +149,9 @@ def read_usage(usage: object) -> Usage:
 
 def _count(usage: Mapping[str, Any], name: str) -> int:
     value = usage.get(name)
-    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
-    return value if is_count else 0
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return value if 0 <= value <= _MOST_TOKENS else 0
 
 
 def _said(body: object) -> str:
