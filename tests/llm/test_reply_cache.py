@@ -46,6 +46,16 @@ def ask(cache: ReplyCache, script=lambda messages: "Red.", **options) -> Generat
     return ManagedLLM(ScriptedLLM(script), cache=cache).generate(ONE, **{"max_tokens": 8, **options})
 
 
+def choose(cache: ReplyCache, script: list[str]) -> Choice:
+    return ManagedLLM(ScriptedLLM(script), cache=cache).choose(ONE, ["A", "B"])
+
+
+def damage(cache: ReplyCache, stored: str) -> None:
+    """Put something else in the place of all replies."""
+    with closing(sqlite3.connect(cache.path)) as connection, connection:
+        connection.execute("UPDATE replies SET reply = ?", (stored,))
+
+
 def test_nothing_is_made_before_there_is_something_to_keep(path: Path, cache: ReplyCache) -> None:
     assert cache.get(b"key") is None
     assert cache.report().n_replies == 0
@@ -70,15 +80,16 @@ _TEXT = st.text(min_size=1)
 _NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@given(text=_TEXT, reason=_TEXT)
+@given(text=_TEXT.filter(str.strip), reason=_TEXT)
 def test_any_generation_is_read_as_it_was_written(text: str, reason: str) -> None:
     generation = Generation(text, Usage(1, 5, 6), reason, 3.0)
     found = replies.read(Generation, replies.written(generation))
     assert found == Generation(text, Usage(cached_calls=1), reason, 0.0)
 
 
-@given(shares=st.dictionaries(_TEXT, _NUMBER, min_size=2), logprob=_NUMBER)
-def test_any_choice_and_score_is_read_as_it_was_written(shares: dict[str, float], logprob: float) -> None:
+@given(weights=st.dictionaries(_TEXT, st.floats(1e-6, 1.0), min_size=2), logprob=_NUMBER)
+def test_any_choice_and_score_is_read_as_it_was_written(weights: dict[str, float], logprob: float) -> None:
+    shares = {label: weight / sum(weights.values()) for label, weight in weights.items()}
     choice = Choice(shares, "votes", Usage(5), 3.0, n_votes=5, unseen=tuple(shares)[:1])
     found = replies.read(Choice, replies.written(choice))
     assert found == replace(choice, usage=Usage(cached_calls=1), seconds=0.0)
@@ -89,14 +100,34 @@ def test_any_choice_and_score_is_read_as_it_was_written(shares: dict[str, float]
 
 @pytest.mark.parametrize(
     "stored",
-    ["", "{", "[]", "null", '{"text": 3, "finish_reason": "stop"}', '{"text": "x"}', "[" * 100_000, '"x"'],
+    [
+        *("", "{", "[]", "null", "[" * 100_000, '"x"'),
+        *('{"text": 3, "finish_reason": "stop"}', '{"text": "x"}', '{"text": " ", "finish_reason": "stop"}'),
+    ],
 )
 def test_what_is_no_reply_is_asked_again_and_replaced(cache: ReplyCache, stored: str) -> None:
     ask(cache)
-    with closing(sqlite3.connect(cache.path)) as connection, connection:
-        connection.execute("UPDATE replies SET reply = ?", (stored,))
+    damage(cache, stored)
     assert ask(cache, ["Blue."]).text == "Blue."
     assert ask(cache, []).text == "Blue."
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        '{"probabilities": [], "mode": "votes", "unseen": [], "n_votes": 5}',
+        '{"probabilities": {"A": 0.5, "B": 0.5}, "mode": "votes", "unseen": [], "n_votes": Infinity}',
+        '{"probabilities": {"A": NaN, "B": 1}, "mode": "votes", "unseen": [], "n_votes": 5}',
+        '{"probabilities": {"A": 5, "B": -4}, "mode": "votes", "unseen": [], "n_votes": 5}',
+        '{"probabilities": {"A": 0.5, "B": 0.4}, "mode": "votes", "unseen": [], "n_votes": 5}',
+        '{"probabilities": {"A": 1}, "mode": "votes", "unseen": [], "n_votes": 5}',
+        '{"probabilities": {"A": 0.5, "C": 0.5}, "mode": "votes", "unseen": [], "n_votes": 5}',
+    ],
+)
+def test_what_is_no_choice_among_the_labels_is_asked_again(cache: ReplyCache, stored: str) -> None:
+    choose(cache, ["A"])
+    damage(cache, stored)
+    assert choose(cache, ["B"]).probabilities == choose(cache, []).probabilities == {"A": 1e-4, "B": 0.9999}
 
 
 MANY = {"type": "object", "properties": {"a": {"type": "string"}}}

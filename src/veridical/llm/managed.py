@@ -72,6 +72,7 @@ class _Call(Generic[Reply]):
     send: Callable[[], Reply]
     n_chars: int = 0
     composed: bool = False
+    labels: Sequence[str] = ()
 
 
 class ManagedLLM:
@@ -276,7 +277,7 @@ class ManagedLLM:
         engine = self.llm
         if isinstance(engine, Chooser):
             send = lambda: engine.choose(request.messages, request.labels, **options)  # noqa: E731
-            return _Call(Choice, key, send, _n_chars(request.messages))
+            return _Call(Choice, key, send, _n_chars(request.messages), labels=request.labels)
         votes = lambda: vote(self, request.messages, request.labels, **options)  # noqa: E731
         return _Call(Choice, key, votes, composed=True)
 
@@ -300,7 +301,9 @@ class ManagedLLM:
         if self.cache is None or call.key is None:
             return None
         text = self.cache.get(call.key)
-        return None if text is None else replies.read(call.kind, text)
+        reply = None if text is None else replies.read(call.kind, text)
+        of_others = isinstance(reply, Choice) and reply.probabilities.keys() != set(call.labels)
+        return None if of_others else reply
 
     def _send(self, call: _Call[Reply]) -> Reply:
         """Send a call within the budget, and price it."""

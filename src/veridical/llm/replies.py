@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -44,16 +45,21 @@ def read(kind: type[Reply], text: str) -> Reply | None:
     try:
         values = json.loads(text)
         reply = _READERS[kind](values)
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError):
         return None
     return reply if isinstance(reply, kind) else None
 
 
 _CACHED = Usage(cached_calls=1)
+_MOST_OFF = 1e-6
+"""How far from one the probabilities of a choice may sum to."""
 
 
 def _generation(values: Any) -> Generation:
-    return Generation(_text(values["text"]), _CACHED, _text(values["finish_reason"]), 0.0)
+    text = _text(values["text"])
+    if not text.strip():
+        raise ValueError(text)
+    return Generation(text, _CACHED, _text(values["finish_reason"]), 0.0)
 
 
 def _choice(values: Any) -> Choice:
@@ -61,6 +67,9 @@ def _choice(values: Any) -> Choice:
     if mode not in ("logprobs", "votes"):
         raise ValueError(mode)
     probabilities = {_text(label): float(value) for label, value in values["probabilities"].items()}
+    total = sum(probabilities.values())
+    if min(probabilities.values()) < 0.0 or not math.isclose(total, 1.0, abs_tol=_MOST_OFF):
+        raise ValueError(total)
     unseen = tuple(_text(label) for label in values["unseen"])
     return Choice(probabilities, mode, _CACHED, 0.0, n_votes=int(values["n_votes"]), unseen=unseen)
 
