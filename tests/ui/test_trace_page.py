@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -53,6 +54,17 @@ def test_each_choice_stands_there_with_its_numbers_and_what_was_kept_out() -> No
     assert html.count('<tr class="kept">') == 2
     assert html.count('<tr class="out">') == 1
     assert "0.4 × relevance + 0.6 × credibility" in html
+
+
+def test_the_weights_of_the_mix_are_written_in_short() -> None:
+    assert ANSWER.trace is not None
+    trace = replace(ANSWER.trace, settings={"relevance_weight": 0.7})
+    assert "0.7 × relevance + 0.3 × credibility" in render(replace(ANSWER, trace=trace))
+
+
+def test_half_a_character_is_no_harm(tmp_path: Path) -> None:
+    write_trace(replace(ANSWER, notes=("the model said \ud800",)), tmp_path / "page.html")
+    assert "the model said ?" in (tmp_path / "page.html").read_text("utf-8")
 
 
 def test_an_answer_without_chains_has_no_page(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def write(html: str, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=f".{path.name}.", encoding="utf-8", delete=False
+            "w", dir=path.parent, prefix=f".{path.name}.", encoding="utf-8", errors="replace", delete=False
         ) as scratch:
             scratch.write(html)
         part = Path(scratch.name)
