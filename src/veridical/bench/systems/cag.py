@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 from veridical.answer.context import escape
 from veridical.bench.systems.answering import say
 from veridical.bench.systems.base import TOP_K, About, Reply, Retrieved, Task, Tools, nearest
 from veridical.bench.systems.replies import final_answer
-from veridical.llm.managed import manage
+from veridical.bench.systems.weights import engine
+from veridical.llm.managed import ManagedLLM
 
 WEIGHTS = "cag-mistral-7b"
 MAX_TOKENS = 128
@@ -25,7 +27,7 @@ class CAG:
     Parameters
     ----------
     tools
-        With the weights ``cag-mistral-7b``: a language model that generates.
+        With the weights ``cag-mistral-7b``: a GGUF file, or a language model.
     top_k
         Passages in the prompt.
     """
@@ -42,11 +44,15 @@ class CAG:
     def __init__(self, tools: Tools, *, top_k: int = TOP_K) -> None:
         self.tools, self.top_k = tools, top_k
 
+    @cached_property
+    def _llm(self) -> ManagedLLM:
+        return engine(self.tools, WEIGHTS)
+
     def answer(self, task: Task) -> Reply:
         """Answer from labelled passages; see `System.answer`."""
         lines = [labelled(task.pool[place]) for place in nearest(task, self.top_k)]
         said = say(
-            replace(self.tools, llm=manage(self.tools.weights[WEIGHTS])),
+            replace(self.tools, llm=self._llm),
             "bench_cag",
             stage="answer",
             max_tokens=MAX_TOKENS,

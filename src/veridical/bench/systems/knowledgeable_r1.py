@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from veridical.answer.context import escape
 from veridical.bench.systems.answering import numbered, say
 from veridical.bench.systems.base import TOP_K, About, Reply, Task, Tools, nearest
 from veridical.bench.systems.replies import tagged
+from veridical.bench.systems.weights import engine
 from veridical.evidence.reliability import FloatArray
-from veridical.llm.managed import manage
+from veridical.llm.managed import ManagedLLM
 
 WEIGHTS = "knowledgeable-r1-7b"
 MAX_TOKENS = 1024
@@ -29,7 +31,7 @@ class KnowledgeableR1:
     Parameters
     ----------
     tools
-        With the weights ``knowledgeable-r1-7b``: a language model that generates.
+        With the weights ``knowledgeable-r1-7b``: a GGUF file, or a language model.
     top_k
         Passages in the prompt.
     """
@@ -46,10 +48,14 @@ class KnowledgeableR1:
     def __init__(self, tools: Tools, *, top_k: int = TOP_K) -> None:
         self.tools, self.top_k = tools, top_k
 
+    @cached_property
+    def _llm(self) -> ManagedLLM:
+        return engine(self.tools, WEIGHTS)
+
     def answer(self, task: Task) -> Reply:
         """Answer by thinking aloud; see `System.answer`."""
         said = say(
-            replace(self.tools, llm=manage(self.tools.weights[WEIGHTS])),
+            replace(self.tools, llm=self._llm),
             "bench_knowledgeable",
             stage="answer",
             max_tokens=MAX_TOKENS,

@@ -12,8 +12,9 @@ from veridical import prompts
 from veridical.answer.chains_answer import read_answer
 from veridical.answer.context import escape
 from veridical.bench.systems.base import TOP_K, About, Reply, Retrieved, Task, Tools, best_first, nearest
+from veridical.bench.systems.weights import engine
 from veridical.llm.base import Likely, Message
-from veridical.llm.managed import ManagedLLM, manage
+from veridical.llm.managed import ManagedLLM
 from veridical.llm.usage import measure
 
 WEIGHTS = "self-rag-7b"
@@ -55,9 +56,8 @@ class SelfRAG:
     Parameters
     ----------
     tools
-        With the weights ``self-rag-7b``: a language model that generates and lists next tokens. It has to
-        put the text before the model as it is, without a template of conversations, and to write tokens of
-        reflection out.
+        With the weights ``self-rag-7b``: a GGUF file, which is used without a template of conversations, or a
+        language model that generates and lists next tokens. It has to write tokens of reflection out.
     top_k
         Passages that are answered from.
     adaptive
@@ -99,7 +99,7 @@ class SelfRAG:
 
     @cached_property
     def _llm(self) -> ManagedLLM:
-        return manage(self.tools.weights[WEIGHTS])
+        return engine(self.tools, WEIGHTS, raw=True)
 
     def answer(self, task: Task) -> Reply:
         """Answer by critique; see `System.answer`."""
