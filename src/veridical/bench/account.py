@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from veridical.bench import beliefs
-from veridical.bench.config import Config
+from veridical.bench.config import Choice, Config
 from veridical.bench.known import Known
 from veridical.bench.plan import Variant
 from veridical.bench.protocol import FloatArray
@@ -73,7 +73,7 @@ def _plain(record: Any) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
-def about_scene(scene: Scene) -> dict[str, Any]:
+def about_scene(scene: Scene, attack: Choice) -> dict[str, Any]:
     """What reports and exports need of a corpus: sizes, names of documents, and what is relevant to what."""
     at = scene.layout
     qrels = {
@@ -87,6 +87,8 @@ def about_scene(scene: Scene) -> dict[str, Any]:
     }
     n_false = int((~scene.true).sum())
     return {
+        "attack_name": attack.name,
+        "swept": None if attack.swept is None else [attack.swept, attack.settings[attack.swept]],
         "n_documents": len(at.corpus.texts),
         "n_false": n_false,
         "n_questions": len(at.questions),

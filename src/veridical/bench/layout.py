@@ -66,7 +66,7 @@ class Layout:
         sources = [] if self.source_of is None else self.source_of.tolist()
         facts = repr((self.titles, self.dates, self.sources, sources, [q.answers for q in self.questions]))
         wrong = repr([(q.wrong_answer, q.choices) for q in self.questions])
-        return cache.key(self.corpus.digest, facts, wrong, *more)[:16]
+        return cache.key(self.dataset, self.attack, self.corpus.digest, facts, wrong, *more)[:16]
 
     def retrieved(self, document: int, relevance: float) -> Retrieved:
         """One document as a system gets it, without trust and credibility."""

@@ -17,7 +17,7 @@ from veridical.bench import material, plan
 from veridical.bench.account import about_run, about_scene, about_trust
 from veridical.bench.config import Choice, Config, DatasetChoice
 from veridical.bench.datasets.questions import Question
-from veridical.bench.marking import Marker
+from veridical.bench.marking import Marker, answer_marks
 from veridical.bench.plan import Cell, Variant
 from veridical.bench.results import commit
 from veridical.bench.rows import Key, Results, Row
@@ -26,7 +26,7 @@ from veridical.bench.shared import priced
 from veridical.bench.systems.base import Reply, System, Task, Tools
 from veridical.errors import BudgetError, InputError, LLMError, UnreachableError, VeridicalError
 from veridical.llm.usage import measure
-from veridical.types import Usage
+from veridical.types import Record, Usage
 
 _CHUNK = 10  # questions that each system answers before the next one does
 _MOST_UNREACHED = 3
@@ -71,7 +71,7 @@ class Unwatched:
 
 
 @dataclass
-class Outcome:
+class Outcome(Record):
     """What became of a run.
 
     Attributes
@@ -163,13 +163,7 @@ class Run:
         try:
             while scenes:  # each is let go when it is done, with its vectors and its trust
                 (scene, cells), missing = scenes.pop(0), todo.pop(0)
-                self.results.put_corpus(
-                    scene.digest,
-                    scene.layout.dataset,
-                    scene.layout.attack,
-                    scene.layout.seed,
-                    about_scene(scene),
-                )
+                self._tell_corpus(scene)
                 if missing:
                     self._scene(scene, cells, missing)
         except BudgetError as error:
@@ -179,6 +173,12 @@ class Run:
         finally:
             self.outcome.seconds = time.monotonic() - began
         return self.outcome
+
+    def _tell_corpus(self, scene: Scene) -> None:
+        at = scene.layout
+        attack = next(choice for choice in self.config.attacks if choice.label == at.attack)
+        about = about_scene(scene, attack)
+        self.results.put_corpus(scene.digest, at.dataset, at.attack, at.seed, about)
 
     # --- what there is to do ---
 
@@ -298,7 +298,8 @@ class Run:
                 failure = f"{type(error).__name__}: {said}"
                 lost = error if isinstance(error, UnreachableError) else None
                 used = spent.total + saved.total
-                return Row(key, error=failure, usage=used, version=self.version), lost
+                marks = answer_marks(scene.layout.questions[place], "")
+                return Row(key, marks=marks, error=failure, usage=used, version=self.version), lost
         seconds = time.perf_counter() - began
         used = spent.total + saved.total
         ranking = tuple(task.pool[at].document for at in reply.ranking)

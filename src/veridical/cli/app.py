@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from veridical import __version__
-from veridical.cli import demo, documents, feedback, log, models, output, questions, relations, trust
+from veridical.cli import bench, demo, documents, feedback, log, models, output, questions, relations, trust
 from veridical.errors import VeridicalError
 
 INTERRUPTED = 130
@@ -47,6 +47,7 @@ app.add_typer(log.app, name="questions")
 app.add_typer(feedback.app, name="feedback")
 app.add_typer(trust.app, name="trust")
 app.add_typer(models.app, name="models")
+app.add_typer(bench.app, name="bench")
 relations.register(app)
 demo.register(app)
 

@@ -1,0 +1,1 @@
+"""Reports of a comparison: from rows to tables, figures and verdicts, as Markdown and as one HTML page."""
