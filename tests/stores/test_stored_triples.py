@@ -172,6 +172,7 @@ def test_a_later_judgement_replaces_the_earlier(store: Store, filled: Filled) ->
         "UPDATE triples SET tail = x'ff' WHERE passage_id = {}",
         "UPDATE triples SET sentence_start = 'zero' WHERE passage_id = {}",
         "UPDATE triples SET sentence_end = 0 WHERE passage_id = {}",
+        "UPDATE triples SET sentence_end = 5 WHERE passage_id = {}",  # the passage has four characters
         "UPDATE extractions SET n_triples = 2 WHERE passage_id = {}",
         "UPDATE extractions SET n_triples = 'one' WHERE passage_id = {}",
     ],

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -82,13 +82,13 @@ def extracted(
     """
     expected = {i: n for i, (n, _) in _done(connection, extractor, passage_ids).items()}
     table = schema.triples
-    query = sa.select(table).where(table.c.extractor == extractor)
+    query = _with_length().where(table.c.extractor == extractor)
     found: dict[int, list[StoredTriple]] = {passage_id: [] for passage_id in expected}
     for part in chunks(list(expected)):
         rows = connection.execute(query.where(table.c.passage_id.in_(part)).order_by(table.c.ordinal))
         for row in rows:
             place = len(found[row.passage_id])
-            if row.ordinal != place or not _is_whole(row):
+            if row.ordinal != place or not _is_whole(row) or row.sentence_end > row.length:
                 raise _damaged(row.passage_id)
             found[row.passage_id].append(
                 StoredTriple(
@@ -133,9 +133,8 @@ def damaged_extractions(connection: sa.Connection) -> list[int]:
 
     A sentence has to lie in its passage, and ordinals have to count what the extraction says there is.
     """
-    table, passages, done = schema.triples, schema.passages, schema.extractions
-    length = sa.func.length(passages.c.text).label("length")
-    query = sa.select(table, length).join(passages, passages.c.id == table.c.passage_id)
+    table, done = schema.triples, schema.extractions
+    query = _with_length()
     counts: Counter[tuple[int, str]] = Counter()
     found: set[int] = set()
     for row in connection.execute(query.order_by(table.c.passage_id, table.c.extractor, table.c.ordinal)):
@@ -147,6 +146,13 @@ def damaged_extractions(connection: sa.Connection) -> list[int]:
         if row.n_triples != counts.pop((row.passage_id, row.extractor), 0):
             found.add(row.passage_id)
     return sorted(found.union(passage_id for passage_id, _ in counts))
+
+
+def _with_length() -> sa.Select[Any]:
+    """All triples, each with the ``length`` of its passage."""
+    table, passages = schema.triples, schema.passages
+    length = sa.func.length(passages.c.text).label("length")
+    return sa.select(table, length).join(passages, passages.c.id == table.c.passage_id)
 
 
 def _is_whole(row: sa.Row[tuple[object, ...]]) -> bool:
