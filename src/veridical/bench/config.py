@@ -86,7 +86,8 @@ class Config:
     def judgements(self) -> tuple[tuple[float, float], ...]:
         """Pairs of share and accuracy of feedback, each once."""
         right = [(share, 1.0) for share in self.feedback]
-        noisy = [(self.accuracy_at, accuracy) for accuracy in self.accuracies if self.accuracy_at]
+        is_noisy = self.accuracy_at > 0 and min(self.accuracies, default=1.0) < 1.0
+        noisy = [(self.accuracy_at, accuracy) for accuracy in self.accuracies if is_noisy]
         return tuple(dict.fromkeys([*right, *noisy]))
 
 
