@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import unicodedata
 
 import pytest
 from hypothesis import given, settings
@@ -162,6 +163,19 @@ def test_a_capital_before_a_common_noun_makes_no_name() -> None:
 def test_dots_of_initials_and_shortened_words_do_not_end_a_name() -> None:
     lines = said("Olm", "It was bought by J. R. Moe of St. Lom.")
     assert lines == ["Olm; was bought by; J. R. Moe of St. Lom"]
+
+
+def test_an_accent_that_is_a_character_of_its_own_does_not_cut_a_word() -> None:
+    text = "Amélie Zürich was born in Genève in 1950."
+    apart = unicodedata.normalize("NFD", text)
+    assert len(apart) > len(text)
+    lines = [unicodedata.normalize("NFC", line) for line in said("", apart)]
+    assert lines == said("", text) == [f"Amélie Zürich; was born in; {tail}" for tail in ("Genève", "1950")]
+
+
+@pytest.mark.parametrize("text", ["In 12\n songs.", "Bo who 1,000\n\tx."])
+def test_where_lines_break_makes_no_other_triple(text: str) -> None:
+    assert said("Olm", text) == said("Olm", " ".join(text.split())) != []
 
 
 def test_a_triple_points_to_the_sentence_that_says_it() -> None:

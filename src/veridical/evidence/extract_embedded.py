@@ -119,11 +119,16 @@ def _of_sentence(span: Span, items: Sequence[Item], subject: Subject) -> Iterato
         if _is_whole(pieces):
             yield pieces
             return
-    found = [pieces for pieces in triples_of(items, subject) if _is_whole(pieces)]
+    found = [pieces for pieces in map(_on_one_line, triples_of(items, subject)) if _is_whole(pieces)]
     if not found:
         rest = rest_of(items, subject)
-        found = [rest] if rest is not None and _is_whole(rest) else []
+        found = [_on_one_line(rest)] if rest is not None and _is_whole(rest) else []
     yield from found
+
+
+def _on_one_line(pieces: Pieces) -> Pieces:
+    head, relation, tail = pieces
+    return _tidy(head), _tidy(relation), _tidy(tail)
 
 
 def _is_whole(pieces: Pieces) -> bool:
