@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from veridical.bench.relations import auc
+from veridical.bench.metrics.roc import auc
 
 TRUE, FALSE = [10, 9, 8, 5], [9, 3, 1]
 

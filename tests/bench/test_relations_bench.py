@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from veridical.bench.datasets.questions import Label, LabelledPassage, Question
 from veridical.bench.relations import (
     MAX_PAIRS,
     Case,
     argued,
-    auc,
-    auc_interval,
     cases_of,
     clear_wrong,
     mend,
@@ -137,28 +132,3 @@ def test_a_mended_fake_argues_for_the_right_answer_and_refutes_the_wrong_one() -
     assert mend(FAKE, ["Oslo"], "Bergen", [REAL]) == "The office is in Oslo, not in Bergen."
     assert mend("Nobody knows.", ["Oslo"], "Bergen", [REAL]) is None
     assert mend(FAKE, ["Kristiania"], "Bergen", [REAL]) is None
-
-
-def test_auc_is_the_chance_that_a_pair_is_in_order() -> None:
-    assert auc([0, 1], [1, 2]) == 0.875
-    assert np.isnan(auc([], [1.0]))
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.sampled_from("abcd")), min_size=1, max_size=30)
-)
-def test_the_interval_of_an_auc_holds_its_value_for_one_question_and_is_undefined_without_both_kinds(
-    rows: list[tuple[int, bool, str]],
-) -> None:
-    scores = np.array([row[0] for row in rows], dtype=float)
-    positive = np.array([row[1] for row in rows])
-    one = auc_interval(scores, positive, ["q"] * len(rows), n_draws=20)
-    if positive.all() or not positive.any():
-        assert one.n == 0
-        return
-    assert one.value == auc(scores[~positive], scores[positive])
-    assert one.low == pytest.approx(one.value)
-    assert one.high == pytest.approx(one.value)
-    many = auc_interval(scores, positive, [row[2] for row in rows], n_draws=50)
-    assert many.value == one.value
-    assert 0 <= many.low <= many.high <= 1

@@ -14,6 +14,7 @@ import numpy as np
 
 from veridical.bench import protocol, relating
 from veridical.bench.baselines import NoPropagation
+from veridical.bench.metrics import roc as metrics
 from veridical.bench.protocol import BoolArray, FloatArray, IntArray
 from veridical.corpus.dedupe import near_duplicates, text_hash
 from veridical.errors import InputError
@@ -179,7 +180,7 @@ def judge(true: BoolArray, share: float, *, accuracy: float = 1.0, seed: int = 0
 
 
 def auc(trust: FloatArray, true: BoolArray, left_out: Sequence[int] = ()) -> float:
-    """How probably a true document is trusted more than a false one; ties count half.
+    """How probably a true document is trusted more than a false one; see `veridical.bench.metrics.roc`.
 
     Parameters
     ----------
@@ -195,30 +196,22 @@ def auc(trust: FloatArray, true: BoolArray, left_out: Sequence[int] = ()) -> flo
     float
         In [0, 1]; NaN where there are none of one kind.
     """
-    points = roc(trust, true, left_out)
-    if not len(points):
-        return float("nan")
-    middle = (points[1:, 1] + points[:-1, 1]) / 2.0
-    return float((np.diff(points[:, 0]) * middle).sum())
+    values, labels = _kept(trust, true, left_out)
+    return metrics.auc(values[~labels], values[labels])
 
 
 def roc(trust: FloatArray, true: BoolArray, left_out: Sequence[int] = ()) -> FloatArray:
-    """The receiver operating characteristic of "trusted more than t" for "true".
+    """The receiver operating characteristic of "trusted more than t" for "true"; see `auc`.
 
     Returns
     -------
     numpy.ndarray
-        Shape (p, 2): shares of false and of true documents above each threshold, from (0, 0) to (1, 1);
-        one point where several documents have the same trust. No rows where there are none of one kind.
+        Shape (p, 2): shares of false and of true documents above each threshold.
     """
+    return metrics.curve(*_kept(trust, true, left_out))
+
+
+def _kept(trust: FloatArray, true: BoolArray, left_out: Sequence[int]) -> tuple[FloatArray, BoolArray]:
     kept = np.ones(len(true), dtype=np.bool_)
     kept[np.asarray(left_out, dtype=np.int64)] = False
-    values, labels = np.nan_to_num(trust[kept], nan=0.5), true[kept]
-    n_true, n_false = int(labels.sum()), int((~labels).sum())
-    if not n_true or not n_false:
-        return np.empty((0, 2))
-    order = np.argsort(-values, kind="stable")
-    last = np.append(np.diff(values[order]) != 0, True)
-    above_true = np.cumsum(labels[order])[last] / n_true
-    above_false = np.cumsum(~labels[order])[last] / n_false
-    return np.vstack([[0.0, 0.0], np.column_stack([above_false, above_true])])
+    return np.nan_to_num(trust[kept], nan=0.5), true[kept]

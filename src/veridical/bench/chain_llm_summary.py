@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from veridical.bench.chain_llm import CREDIBILITIES, Examined, Judged
-from veridical.bench.relations import auc_interval
+from veridical.bench.metrics.roc import auc_interval
 from veridical.bench.results import Bootstrap, Result
 
 ANSWERS = ("strict", "f1", "containment", "attack", "calls", "prompt tokens", "computed tokens", "seconds")

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from veridical.bench.metrics.roc import auc_interval
 from veridical.bench.relation_corpus import Pair, RelationCorpus, found_kinds, questions_of_pairs, score
-from veridical.bench.relations import Case, Expected, Family, auc_interval
+from veridical.bench.relations import Case, Expected, Family
 from veridical.bench.results import Bootstrap, Result
 from veridical.graph import evidence
 from veridical.graph.evidence import SURE, WORTH, Rows

@@ -14,16 +14,13 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from veridical.bench.datasets.questions import LabelledPassage, Question
 from veridical.bench.metrics.answers import contains, normalise
-from veridical.bench.results import Interval
 from veridical.bench.substitute import substitute
 
 Expected = Literal["contradicts", "supports", "neither"]
 Family = Literal["fakes", "style-neutral", "unclear"]
-FloatArray = npt.NDArray[np.float64]
 
 MAX_PAIRS = 10
 """Pairs of one class taken from one question: a question with 50 passages must not speak for all."""
@@ -211,51 +208,3 @@ def mend(fake: str, answers: Sequence[str], wrong: str, real: Sequence[str]) -> 
     marked = substitute(fake, answers, _MARK) or fake
     changed = substitute(marked, [wrong], right)
     return None if changed is None else changed.replace(_MARK, wrong)
-
-
-def auc(low: npt.ArrayLike, high: npt.ArrayLike) -> float:
-    """Probability that a draw of ``high`` is above one of ``low``, ties counting half; NaN without draws."""
-    a, b = np.sort(np.asarray(low, dtype=float)), np.asarray(high, dtype=float)
-    if not len(a) or not len(b):
-        return float("nan")
-    below = np.searchsorted(a, b, "left")
-    ties = np.searchsorted(a, b, "right") - below
-    return float((below + 0.5 * ties).mean() / len(a))
-
-
-def auc_interval(
-    scores: FloatArray,
-    positive: npt.NDArray[np.bool_],
-    clusters: Sequence[str],
-    *,
-    n_draws: int = 1000,
-    seed: int = 0,
-) -> Interval:
-    """AUC with its 95% interval by drawing whole questions.
-
-    Parameters
-    ----------
-    scores, positive
-        Shape (n,): what should be high where ``positive`` is set.
-    clusters
-        Question of each pair.
-    n_draws, seed
-        Of the bootstrap.
-    """
-    names: dict[str, int] = {}
-    own = np.array([names.setdefault(name, len(names)) for name in clusters], dtype=np.int64)
-    value = auc(scores[~positive], scores[positive])
-    if np.isnan(value):
-        return Interval(value, value, value, 0)
-    counts = np.random.default_rng(seed).multinomial(len(names), np.full(len(names), 1 / len(names)), n_draws)
-    levels, level = np.unique(scores, return_inverse=True)
-    draws = []
-    for count in counts:
-        weight = count[own].astype(float)
-        up = np.bincount(level, weight * positive, len(levels))
-        down = np.bincount(level, weight * ~positive, len(levels))
-        total = up.sum() * down.sum()
-        if total:
-            draws.append(float((up * (np.cumsum(down) - 0.5 * down)).sum() / total))
-    low, high = np.percentile(draws, [2.5, 97.5])
-    return Interval(value, float(low), float(high), len(names))

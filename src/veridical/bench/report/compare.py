@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from veridical.bench.metrics.significance import holm
 from veridical.bench.report.frame import Frame, measure
-from veridical.bench.report.stats import Paired, holm, mean, paired
+from veridical.bench.report.stats import Paired, mean, paired
 from veridical.bench.rows import Row
 from veridical.errors import InputError, NotFoundError
 

@@ -1,23 +1,21 @@
-"""Paired comparison of two systems on the same questions, and correction for many comparisons."""
+"""Paired comparison of two systems on the same questions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from veridical.bench.metrics.significance import sign_flip
 from veridical.bench.results import Bootstrap, Interval
 
-FloatArray = npt.NDArray[np.float64]
 Values = Mapping[tuple[str, int], float]
 """A metric by question and seed."""
 
 N_DRAWS = 2000
-N_FLIPS = 9999
 
 
 @dataclass(frozen=True)
@@ -56,9 +54,8 @@ def _bootstrap(questions: tuple[str, ...]) -> Bootstrap:
 def paired(first: Values, second: Values) -> Paired:
     """Compare two systems on the questions that both have.
 
-    The difference of a question is the mean over its seeds. Under the hypothesis that the systems are alike
-    each of these differences could as well have the other sign: ``p`` is the share of ``N_FLIPS`` random
-    sign patterns whose mean is at least as far from 0, counting the one observed.
+    The difference of a question is the mean over its seeds, and ``p`` is by
+    `veridical.bench.metrics.significance.sign_flip`.
     """
     keys = sorted(first.keys() & second.keys())
     if not keys:
@@ -69,28 +66,3 @@ def paired(first: Values, second: Values) -> Paired:
     cluster = np.array([numbers.setdefault(question, len(numbers)) for question, _ in keys])
     by_question = np.bincount(cluster, gaps) / np.bincount(cluster)
     return Paired(found.value, found.low, found.high, sign_flip(by_question), found.n)
-
-
-def sign_flip(gaps: FloatArray) -> float:
-    """The two-sided p of paired differences, shape (n,), by random sign flips."""
-    gaps = gaps[gaps != 0.0]
-    if not len(gaps):
-        return 1.0
-    rng = np.random.default_rng(0)
-    seen = abs(gaps.sum()) - 1e-9
-    n_far = 0
-    for begin in range(0, N_FLIPS, 1000):
-        signs = rng.choice((-1.0, 1.0), size=(min(1000, N_FLIPS - begin), len(gaps)))
-        n_far += int((np.abs(signs @ gaps) >= seen).sum())
-    return (n_far + 1) / (N_FLIPS + 1)
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p values by Holm's step-down method; NaN stays NaN and does not count."""
-    known = [place for place, p in enumerate(p_values) if not math.isnan(p)]
-    found = list(p_values)
-    most = 0.0
-    for rank, place in enumerate(sorted(known, key=lambda at: p_values[at])):
-        most = max(most, min(1.0, (len(known) - rank) * p_values[place]))
-        found[place] = most
-    return found

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from veridical.bench.known import Known
+from veridical.bench.metrics.significance import holm
 from veridical.bench.report.blocks import Block, Cell, Heading, Table, Text
 from veridical.bench.report.frame import Frame
-from veridical.bench.report.stats import Paired, holm, mean, paired
+from veridical.bench.report.stats import Paired, mean, paired
 from veridical.bench.results import Interval
 
 NAMES = {
