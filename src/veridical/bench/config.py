@@ -102,7 +102,11 @@ def load(path: Path) -> Config:
     """
     at = fields.load(path)
     beside = path.parent
-    protocol = protocols.load(at.text("protocol", allowed=()), beside)
+    named = at.text("protocol")
+    if named not in protocols.names() and not named.endswith(".toml"):
+        known = ", ".join(protocols.names())
+        raise at.wrong("protocol", f"one of: {known}; or the path of a TOML file")
+    protocol = protocols.load(named, beside)
     data = (beside / Path(at.text("data")).expanduser()).resolve()
     if not data.is_dir():
         raise at.wrong("data", f"a folder with data sets; {data} is none")

@@ -130,7 +130,7 @@ def load(name: str, beside: Path | None = None) -> Protocol:
     Parameters
     ----------
     name
-        One of `names`, or a path that ends in ``.toml``.
+        One of `names`, or a path.
     beside
         The folder that a relative path starts from.
 
@@ -143,11 +143,7 @@ def load(name: str, beside: Path | None = None) -> Protocol:
         text = resources.files(__name__).joinpath(f"{name}.toml").read_text("utf-8")
         return read(fields.parse(text, f"protocol {name}"), name)
     path = (beside or Path()) / name
-    if name.endswith(".toml"):
-        return read(fields.load(path), path.stem)
-    raise Fields({"protocol": name}, "protocol").wrong(
-        "protocol", "one of: " + ", ".join(names()) + "; or the path of a TOML file"
-    )
+    return read(fields.load(path), path.stem)
 
 
 def read(at: Fields, name: str) -> Protocol:
