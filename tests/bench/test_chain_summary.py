@@ -99,6 +99,15 @@ def test_seeds_of_one_setting_are_one_figure_and_its_question_stays_one_unit():
     assert found["strict over top 5"].n == 4
 
 
+def test_every_seed_is_compared_question_by_question():
+    rows = [
+        row("substituted", "none", "top 5", f1=(0.1, 0.9, 0.3, 0.6)),
+        *[row("substituted", "trust 30%", "TBS", f1=(0.2, 1.0, 0.4, 0.7))] * 2,
+    ]
+    found = figures(rows, "substituted | TBS | trust 30%")["f1 over top 5"]
+    assert interval(found) == pytest.approx((0.1, 0.1, 0.1))
+
+
 def test_each_attack_is_compared_with_plain_passages_under_itself():
     rows = [
         row("clean", "none", "top 5", strict=(1, 1, 1, 1)),
