@@ -140,7 +140,7 @@ def test_passages_without_chains_are_ordered_by_relevance_and_credibility() -> N
 
 def test_the_most_reliable_triples_without_chains_are_shown_as_they_are() -> None:
     model = Model()
-    reply = TBSNoExtraction(by(model), top_k=1).answer(Task(QUESTION, POOL))
+    reply = TBSNoExtraction(by(model), n_options=1).answer(Task(QUESTION, POOL))
     assert reply.ranking == (1,)
     assert "1954" not in model.last()
     both = TBSNoExtraction(by(Model())).answer(Task(QUESTION, POOL))
@@ -167,7 +167,7 @@ def test_only_the_nearest_passages_are_searched() -> None:
 def test_widths_and_limits_of_the_search_are_settings() -> None:
     assert ReliableTBS(fake_tools(), relevance_weight=1.0, max_hops=2).settings.max_hops == 2
     with pytest.raises(InputError, match="top_k"):
-        ReliableTBS(fake_tools(), top_k=30)
+        ReliableTBS(fake_tools(), n_options=30)
     blind = ReliableTBS(by(Model()), relevance_weight=1.0)
     sighted = ReliableTBS(by(Model()), relevance_weight=0.0)
     assert sighted.answer(Task(QUESTION, POOL)).ranking == (1,)

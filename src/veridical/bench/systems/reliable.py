@@ -23,6 +23,7 @@ from veridical.bench.systems.answering import Said, closed, from_passages
 from veridical.bench.systems.base import TOP_K, About, Need, Reply, Retrieved, Task, Tools, best_first
 from veridical.bench.systems.hits import as_passage, trust_of
 from veridical.errors import InputError
+from veridical.evidence.beam import DEFAULTS
 from veridical.evidence.chains import ChainSettings, search
 from veridical.evidence.credibility import LLMEvaluator, combine
 from veridical.evidence.extract_embedded import EmbeddedExtractor
@@ -65,9 +66,8 @@ class Reliable:
         Where the credibility of triples is from: ``given`` takes that of their passages, which the run
         brings, and ``triples`` has the language model judge each, as the paper's evaluator setting does. What
         nobody judged counts as half credible.
-    search
-        What `ChainSettings` takes, such as ``relevance_weight`` (the paper's alpha), ``top_k`` (K triples
-        offered) and ``max_hops`` (L).
+    relevance_weight, n_options, n_branches, n_beams, max_hops
+        The paper's alpha, K, B, F and L; see `ChainSettings`, where K is ``top_k``.
     """
 
     name: str
@@ -83,12 +83,22 @@ class Reliable:
         *,
         n_passages: int = N_PASSAGES,
         judge: Literal["given", "triples"] = "given",
-        **search: Any,
+        relevance_weight: float = DEFAULTS.relevance_weight,
+        n_options: int = DEFAULTS.top_k,
+        n_branches: int = DEFAULTS.n_branches,
+        n_beams: int = DEFAULTS.n_beams,
+        max_hops: int = DEFAULTS.max_hops,
     ) -> None:
         if judge not in JUDGES:
             raise InputError(f"{judge!r} is no judge.", "There are: " + ", ".join(JUDGES))
         self.tools, self.n_passages, self.judge = tools, n_passages, judge
-        self.settings = ChainSettings(**search)
+        self.settings = ChainSettings(
+            relevance_weight=relevance_weight,
+            top_k=n_options,
+            n_branches=n_branches,
+            n_beams=n_beams,
+            max_hops=max_hops,
+        )
 
     def answer(self, task: Task) -> Reply:
         """Answer along chains; see `System.answer`."""
