@@ -18,6 +18,8 @@ from veridical.bench.systems.replies import confidence, final_answer, is_unsure,
         ("**Final Answer:** 1932", "1932"),
         ("The answer is 1932.", "1932"),
         ("1932", "1932"),
+        ("[1] 1932\n[2] 1954", "1932"),
+        ("Answer: [3]: 1932", "1932"),
         ("...", ""),
     ],
 )

@@ -7,6 +7,7 @@ import re
 from veridical.answer.chains_answer import read_answer
 
 _LINE = re.compile(r"\b(?:final\s+)?answer\s*[*_]*\s*:\s*[*_]*[ \t]*(\S[^\n]*)", re.IGNORECASE)
+_MARK = re.compile(r"\A\s*\[\d{1,3}\][\s:.]*")  # a small model begins with the number of a passage
 _CONFIDENCE = re.compile(r"\bconfidence\s*[*_]*\s*:\s*[*_]*\s*(\d{1,3}(?:\.\d+)?)\s*(%?)", re.IGNORECASE)
 _UNSURE = re.compile(
     r"\b(?:do not|don['’]t|cannot|can['’]t)\s+(?:know|say|tell|recall|answer)\b", re.IGNORECASE
@@ -29,7 +30,7 @@ def final_answer(text: str) -> str:
     if said is None:
         lines = _LINE.findall(text)
         said = lines[-1] if lines else text
-    return read_answer(said)
+    return read_answer(_MARK.sub("", said))
 
 
 def confidence(text: str) -> float | None:
