@@ -22,7 +22,7 @@ from veridical.bench.systems.cram_attention import (
     token_weights,
     trace,
 )
-from veridical.errors import InputError, MissingExtraError
+from veridical.errors import InputError, MissingExtraError, ModelError
 
 
 class TestWeights:
@@ -336,9 +336,13 @@ class TestAnswers:
         )
         assert loaded.text == given.text
 
-    def test_without_weights_it_says_so(self) -> None:
-        with pytest.raises(InputError, match="weights"):
-            CrAM(Tools()).answer(TASK)
+    def test_without_weights_and_without_a_model_in_the_folder_it_says_how_to_get_them(
+        self, transformers: Any, tmp_path: Any
+    ) -> None:
+        for weights, kind in (({}, InputError), ({WEIGHTS: tmp_path}, ModelError)):
+            with pytest.raises(kind) as caught:
+                CrAM(Tools(weights=weights)).answer(TASK)
+            assert f"veridical models pull {WEIGHTS}" in caught.value.hint
 
     def test_no_passage_and_passages_that_nobody_judged_are_answered_from(
         self, model: Any, tokenizer: Any

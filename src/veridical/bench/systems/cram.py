@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from veridical.bench.systems.cram_attention import (
     token_weights,
 )
 from veridical.bench.systems.helpers import transformers_and_torch
-from veridical.errors import InputError, LLMError
+from veridical.errors import InputError, LLMError, ModelError
 from veridical.llm.base import Message
 from veridical.prompts import render
 from veridical.types import Record, Usage
@@ -28,6 +29,8 @@ WEIGHTS = "cram-qwen1-5-7b-chat"
 MAX_TOKENS = 100
 UNJUDGED = 5.0
 _SLOT = "PASSAGESLOT{}X"
+_ONE_AT_A_TIME = threading.Lock()
+"""Held while a model is weighed, as the weights of one question would count for another's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +90,13 @@ class CrAM:
         """The model and its tokenizer."""
         given = self.tools.weights.get(WEIGHTS)
         if given is None:
-            raise InputError(f"The weights {WEIGHTS!r} are not there.", "Fetch them: veridical models pull.")
-        if not isinstance(given, (str, Path)):
-            model, tokenizer = given
-            return model, tokenizer
-        _, transformers = transformers_and_torch("CrAM")
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            str(given), attn_implementation="eager", dtype="auto"
-        )
-        return model.eval(), transformers.AutoTokenizer.from_pretrained(str(given))
+            raise InputError(
+                f"The weights {WEIGHTS!r} are not there.", f"Fetch them with: veridical models pull {WEIGHTS}"
+            )
+        if isinstance(given, (str, Path)):
+            return _from_folder(str(given))
+        model, tokenizer = given
+        return model, tokenizer
 
     def answer(self, task: Task) -> Reply:
         """Answer with weighed attention; see `System.answer`."""
@@ -108,6 +109,21 @@ class CrAM:
         notes = ("all heads weigh, none was traced",) if self.heads is None else ()
         ranking = tuple(range(len(task.pool)))
         return Reply(read_answer(text), ranking, usage=usage, notes=notes, detail={"weights": weights})
+
+
+@lru_cache(maxsize=1)
+def _from_folder(folder: str) -> tuple[Any, Any]:
+    _, transformers = transformers_and_torch("CrAM")
+    try:
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            folder, attn_implementation="eager", dtype="auto"
+        )
+        return model.eval(), transformers.AutoTokenizer.from_pretrained(folder)
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"The model in {folder} cannot be loaded: {error}.",
+            f"Fetch it again with: veridical models pull {WEIGHTS}",
+        ) from error
 
 
 def by_credibility(passages: Sequence[Retrieved]) -> list[Retrieved]:
@@ -183,7 +199,7 @@ def _written(
     torch, _ = transformers_and_torch("CrAM")
     tokens, each = weighed_tokens(tokenizer, prompt, weights)
     given = torch.tensor([tokens], device=model.device)
-    with torch.inference_mode(), reweighted(model, heads, each):
+    with _ONE_AT_A_TIME, torch.inference_mode(), reweighted(model, heads, each):
         written = model.generate(
             input_ids=given,
             attention_mask=torch.ones_like(given),
