@@ -98,7 +98,7 @@ class ReliabilityRAGSampled:
     ----------
     tools
         With a language model, or else a reader.
-    top_k
+    depth
         Passages drawn from.
     n_samples, size
         T and m; T at most `MAX_EXACT`.
@@ -115,26 +115,26 @@ class ReliabilityRAGSampled:
         self,
         tools: Tools,
         *,
-        top_k: int = 50,
+        depth: int = 50,
         n_samples: int = 10,
         size: int = 1,
         gamma: float = 1.0,
         flip_rate: float = 0.0,
     ) -> None:
-        if not 1 <= n_samples <= MAX_EXACT or size < 1 or top_k < 1:
+        if not 1 <= n_samples <= MAX_EXACT or size < 1 or depth < 1:
             raise InputError(
-                f"n_samples is {n_samples}, size {size}, top_k {top_k}.",
+                f"n_samples is {n_samples}, size {size}, depth {depth}.",
                 f"Pass 1 or more, and at most {MAX_EXACT} samples.",
             )
         if not 0 <= gamma <= 1 or not 0 <= flip_rate <= 1:
             raise InputError(f"gamma is {gamma} and flip_rate {flip_rate}.", "Pass numbers between 0 and 1.")
-        self.tools, self.top_k, self.n_samples, self.size = tools, top_k, n_samples, size
+        self.tools, self.depth, self.n_samples, self.size = tools, depth, n_samples, size
         self.gamma, self.flip_rate = gamma, flip_rate
 
     def answer(self, task: Task) -> Reply:
         """Answer from the samples that agree; see `System.answer`."""
         samples = draw(
-            len(nearest(task, self.top_k)),
+            len(nearest(task, self.depth)),
             n_samples=self.n_samples,
             size=self.size,
             gamma=self.gamma,
