@@ -72,6 +72,19 @@ class TestRougeL:
     def test_a_text_without_a_word_is_like_nothing(self) -> None:
         assert rouge_l("", "") == rouge_l("...", "a") == 0.0
 
+    @settings(max_examples=80, deadline=None)
+    @given(WORDS, WORDS)
+    def test_it_is_what_the_usual_table_says(self, left: str, right: str) -> None:
+        a, b = left.split(), right.split()
+        table = np.zeros((len(a) + 1, len(b) + 1), dtype=int)
+        for i, one in enumerate(a):
+            for j, other in enumerate(b):
+                table[i + 1, j + 1] = (
+                    table[i, j] + 1 if one == other else max(table[i, j + 1], table[i + 1, j])
+                )
+        expected = 2 * table[-1, -1] / (len(a) + len(b)) if a and b else 0.0
+        assert rouge_l(left, right) == expected
+
     @settings(max_examples=50, deadline=None)
     @given(WORDS, WORDS)
     def test_it_is_symmetric_and_a_share(self, left: str, right: str) -> None:

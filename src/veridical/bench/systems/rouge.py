@@ -32,14 +32,16 @@ def rouge_l(left: str, right: str) -> float:
     a, b = _words(left), _words(right)
     if not a or not b:
         return 0.0
-    row = [0] * (len(b) + 1)
+    # One row of the usual table at a time as the bits of a number (Hyyrö 2004): a bit is 0 where the length
+    # grows by one, so that there are as many as the whole subsequence is long.
+    places: dict[str, int] = {}
+    for place, word in enumerate(b):
+        places[word] = places.get(word, 0) | 1 << place
+    whole = row = (1 << len(b)) - 1
     for word in a:
-        diagonal = 0
-        for place, other in enumerate(b, 1):
-            above = row[place]
-            row[place] = diagonal + 1 if word == other else max(above, row[place - 1])
-            diagonal = above
-    return 2 * row[-1] / (len(a) + len(b))
+        meets = row & places.get(word, 0)
+        row = ((row + meets) | (row - meets)) & whole
+    return 2 * (len(b) - row.bit_count()) / (len(a) + len(b))
 
 
 def overlapping(texts: Sequence[str], above: float) -> frozenset[int]:
