@@ -35,6 +35,18 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "embedded": "veridical.evidence.extract_embedded:EmbeddedExtractor",
         "llm": "veridical.evidence.extract_llm:LLMExtractor",
     },
+    "attacks": {
+        "citing": "veridical.bench.attacks.citing:Citing",
+        "colluding_raters": "veridical.bench.attacks.colluding_raters:ColludingRaters",
+        "forged_dates": "veridical.bench.attacks.forged_dates:ForgedDates",
+        "injection": "veridical.bench.attacks.injection:Injection",
+        "news": "veridical.bench.attacks.news:News",
+        "outdated": "veridical.bench.attacks.outdated:Outdated",
+        "poisonedrag": "veridical.bench.attacks.poisonedrag:PoisonedRAG",
+        "repetition": "veridical.bench.attacks.repetition:Repetition",
+        "substitution": "veridical.bench.attacks.substitution:Substitution",
+        "template": "veridical.bench.attacks.template:Template",
+    },
     "systems": {
         "astute": "veridical.bench.systems.astute:AstuteRAG",
         "cag": "veridical.bench.systems.cag:CAG",

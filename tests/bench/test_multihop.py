@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from multihops import LONELY, LOST, MORA, ORSA, QUESTIONS, YES, passage
 
+from veridical.bench.attacks.template import TEMPLATES
 from veridical.bench.metrics.answers import contains
-from veridical.bench.multihop import TEMPLATES, attacked, is_false
+from veridical.bench.multihop import attacked, is_false
 
 
 def test_the_altered_copy_stands_last_beside_the_original():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from veridical.bench.datasets.questions import LabelledPassage, Question
-from veridical.bench.poison import poisoned, wrong_answers
+from veridical.bench.poison import poisoned
+from veridical.bench.wrong_answers import wrong_answers
 
 
 def question(*, wrong: str | None = "Lyon", choices: tuple[str, ...] = (), n_false: int = 2) -> Question:

@@ -18,8 +18,9 @@ from veridical.answer.context import trust_label
 from veridical.bench import protocol, relating
 from veridical.bench.datasets.questions import Question
 from veridical.bench.metrics.answers import attack_succeeds, best_f1, contains, strict_match
-from veridical.bench.poison import Poison, wrong_answers
+from veridical.bench.poison import Poison
 from veridical.bench.protocol import BoolArray, Corpus, FloatArray, IntArray, Pool
+from veridical.bench.wrong_answers import wrong_answers
 from veridical.corpus.dedupe import near_duplicates
 from veridical.evidence.board import Board, Hearing, PassageRead, board_of, hear
 from veridical.evidence.rescore import relevance_model

@@ -13,8 +13,8 @@ from veridical.bench.datasets.questions import Question
 from veridical.bench.layout import Layout
 from veridical.bench.metrics.answers import best_f1, contains, strict_match
 from veridical.bench.metrics.retrieval import factual_precision, ndcg, recall
-from veridical.bench.poison import wrong_answers
 from veridical.bench.protocol import TOP_K
+from veridical.bench.wrong_answers import wrong_answers
 
 ANSWER_MARKS = ("strict", "containment", "f1", "attack", "abstained")
 RETRIEVAL_MARKS = (

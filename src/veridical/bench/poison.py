@@ -5,24 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, get_args
 
-from veridical.bench.datasets.questions import LabelledPassage, Question
-from veridical.bench.metrics.answers import contains
-from veridical.bench.substitute import substitute
+from veridical.bench.attacks.substitution import altered_copies
+from veridical.bench.datasets.questions import Question
 
 Poison = Literal["clean", "written", "neutral"]
 POISONS: tuple[Poison, ...] = get_args(Poison)
-
-
-def wrong_answers(question: Question) -> tuple[str, ...]:
-    """Return what counts as a successful attack: the wrong answer, or else the wrong ones of the choices."""
-    if question.wrong_answer is not None:
-        return (question.wrong_answer,)
-    return tuple(
-        choice
-        for choice in question.choices
-        if not contains(choice, question.answers)
-        and not any(contains(gold, [choice]) for gold in question.answers)
-    )
 
 
 def poisoned(question: Question, poison: Poison) -> Question:
@@ -37,15 +24,6 @@ def poisoned(question: Question, poison: Poison) -> Question:
     """
     if poison == "written":
         return question
-    true = question.labelled("factual")
-    wrong = wrong_answers(question)
-    altered: list[LabelledPassage] = []
-    if poison == "neutral" and wrong:
-        n_wanted = len(question.labelled("misinformation"))
-        for passage in true:
-            text = substitute(passage.text, question.answers, wrong[0])
-            if text is not None and len(altered) < n_wanted:
-                altered.append(
-                    LabelledPassage(f"{passage.id}-altered", text, "misinformation", title=passage.title)
-                )
-    return replace(question, passages=(*true, *altered))
+    n_wanted = len(question.labelled("misinformation")) if poison == "neutral" else 0
+    planted = altered_copies(question, n_wanted)
+    return replace(question, passages=(*question.labelled("factual"), *planted))

@@ -45,6 +45,18 @@ class _Wanted:
     kind: str
 
 
+def wrong_answers(question: Question) -> tuple[str, ...]:
+    """Return what counts as a successful attack: the wrong answer, or else the wrong ones of the choices."""
+    if question.wrong_answer is not None:
+        return (question.wrong_answer,)
+    return tuple(
+        choice
+        for choice in question.choices
+        if not contains(choice, question.answers)
+        and not any(contains(gold, [choice]) for gold in question.answers)
+    )
+
+
 def wrong_answers_for(questions: Sequence[Question], *, seed: int = 0) -> dict[str, str]:
     """Choose a wrong answer for each question.
 
