@@ -24,8 +24,8 @@ OVERLAP = 0.25
 _PAPER = "arXiv 2501.00879"
 _STAND_IN = "the run's encoder in place of SimCSE-BERT-base"
 _DIFFERS = (
-    f"{_STAND_IN}, unless it is there, with SimCSE's threshold; kept passages stay in the order of their ranks; of two passages that "
-    "make a cluster each, the better ranked is kept"
+    f"{_STAND_IN}, unless it is there, with SimCSE's threshold; kept passages stay in the order of their "
+    "ranks; of two passages that make a cluster each, the better ranked is kept"
 )
 _NOTE_TOKENS, _MERGED_TOKENS = 80, 250
 
