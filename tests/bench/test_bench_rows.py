@@ -91,3 +91,10 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
     assert is_results(tmp_path / "r.db")
     with pytest.raises(StoreError, match="format 99"):
         Results(tmp_path / "r.db")
+
+
+def test_of_two_accounts_of_trust_the_one_over_more_documents_stays(tmp_path: Path) -> None:
+    with Results(tmp_path / "r.db") as kept:
+        for n in (5, 9, 3):
+            kept.put_belief("c0", "evaluator", "credibility evaluator", {"n": n})
+        assert kept.beliefs() == [("c0", "evaluator", "credibility evaluator", {"n": 9})]

@@ -13,7 +13,7 @@ from veridical.bench import beliefs
 from veridical.bench.config import Choice, Config
 from veridical.bench.known import Known
 from veridical.bench.plan import Variant
-from veridical.bench.protocol import FloatArray
+from veridical.bench.protocol import BoolArray, FloatArray
 from veridical.bench.scene import Making, Scene
 
 _MOST_POINTS = 60
@@ -101,30 +101,42 @@ def about_scene(scene: Scene, attack: Choice) -> dict[str, Any]:
 
 def about_trust(scene: Scene, belief: str, known: Known) -> dict[str, Any]:
     """How well trust tells true documents from false ones, over those that were not judged, and holds."""
-    trust, true = scene.trust(belief, known), scene.true
     judged = scene.anchors(known).documents.tolist()
-    points = beliefs.roc(trust, true, judged)
-    left = np.ones(len(true), dtype=np.bool_)
+    left = np.ones(len(scene.true), dtype=np.bool_)
     left[judged] = False
-    said = np.nan_to_num(trust, nan=0.5)[left]
+    return _worth(scene.trust(belief, known)[left], scene.true[left], n_judged=len(judged))
+
+
+def _worth(trust: FloatArray, true: BoolArray, *, n_judged: int) -> dict[str, Any]:
+    points = beliefs.roc(trust, true)
+    said = np.nan_to_num(trust, nan=0.5)
     bins = np.minimum((said * _N_BINS).astype(np.int64), _N_BINS - 1)
     counts = np.bincount(bins, minlength=_N_BINS)
     return {
-        "n": int(left.sum()),
-        "n_judged": len(judged),
-        "n_unknown": int(np.isnan(trust[left]).sum()),
-        "auc": _number(beliefs.auc(trust, true, judged)),
+        "n": len(true),
+        "n_judged": n_judged,
+        "n_unknown": int(np.isnan(trust).sum()),
+        "auc": _number(beliefs.auc(trust, true)),
         "roc": [[round(x, 4), round(y, 4)] for x, y in _thinned(points).tolist()],
         "bins": [
             {
                 "n": int(count),
                 "said": float(said[bins == place].mean()),
-                "true": float(true[left][bins == place].mean()),
+                "true": float(true[bins == place].mean()),
             }
             for place, count in enumerate(counts.tolist())
             if count
         ],
     }
+
+
+def about_credibility(scene: Scene) -> dict[str, Any] | None:
+    """The same of the evaluator's judgements, over what it judged; ``None`` if that is nothing."""
+    if not scene.judged:
+        return None
+    documents = sorted(scene.judged)
+    values = np.array([scene.judged[document] / 10.0 for document in documents])
+    return _worth(values, scene.true[documents], n_judged=0)
 
 
 def _thinned(points: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from veridical import registry
 from veridical.bench import fields, protocols
+from veridical.bench.attacks.base import settings_of
 from veridical.bench.fields import Fields
 from veridical.bench.protocols import Credibility, Protocol
 from veridical.errors import InputError
@@ -153,7 +154,19 @@ def _attacks(at: Fields, protocol: Protocol) -> tuple[Choice, ...]:
         at.texts("attacks", protocol.attacks)
         return _checked(at, "attacks", [Choice(name, label=name) for name in protocol.attacks], known)
     chosen = [choice for item in at.items("attacks", "a list of attacks") for choice in _choices(item, known)]
-    return _checked(at, "attacks", chosen, known)
+    return _checked(at, "attacks", [_fitting(at, choice) for choice in chosen], known)
+
+
+def _fitting(at: Fields, choice: Choice) -> Choice:
+    """Refuse settings that an attack does not have."""
+    takes = [] if choice.name in BUILT_IN_ATTACKS else settings_of(registry.load("attacks", choice.name))
+    unknown = sorted(set(choice.settings) - set(takes))
+    if unknown:
+        raise InputError(
+            f"{at.where}: attacks has {choice.name!r} with a setting {unknown[0]!r}.",
+            "It takes: " + (", ".join(takes) or "none") + ".",
+        )
+    return choice
 
 
 def _systems(at: Fields) -> tuple[Choice, ...]:

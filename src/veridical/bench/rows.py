@@ -234,9 +234,11 @@ class Results:
         return dict(latest.values())
 
     def put_belief(self, corpus: str, belief: str, known: str, about: Mapping[str, Any]) -> None:
-        """Keep what trust was worth."""
+        """Keep what trust was worth; of two accounts the one over more documents (``n``) stays."""
         self._write(
-            "INSERT OR REPLACE INTO beliefs VALUES (?, ?, ?, ?)", (corpus, belief, known, json.dumps(about))
+            "INSERT INTO beliefs VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET about = excluded.about"
+            " WHERE json_extract(excluded.about, '$.n') >= json_extract(about, '$.n')",
+            (corpus, belief, known, json.dumps(about)),
         )
 
     def beliefs(self) -> list[tuple[str, str, str, dict[str, Any]]]:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from veridical import __version__
+from veridical import __version__, registry
 from veridical.bench import layout as layouts
 from veridical.bench import material, plan
-from veridical.bench.account import about_run, about_scene, about_trust
-from veridical.bench.config import Choice, Config, DatasetChoice
+from veridical.bench.account import about_credibility, about_run, about_scene, about_trust
+from veridical.bench.attacks.base import Attack, create
+from veridical.bench.config import BUILT_IN_ATTACKS, Choice, Config, DatasetChoice
 from veridical.bench.datasets.questions import Question
 from veridical.bench.marking import Marker, answer_marks
 from veridical.bench.plan import Cell, Variant
@@ -154,13 +155,14 @@ class Run:
         began = time.monotonic()
         variants = plan.variants(self.config, self.tools)
         self.outcome.not_run = {v.label: v.lacks for v in variants if v.lacks}
-        scenes = [(scene, self._cells(variants, scene)) for scene in self._scenes()]
-        todo = [self._todo(scene, cells) for scene, cells in scenes]
-        self.results.say(about_run(self.config, variants, self.making, self.llm, self.version))
-        n_known = self.outcome.n_rows - sum(map(len, todo))
-        self.outcome.n_known = n_known
-        self.watch.plan(self.outcome.n_rows, n_known)
         try:
+            scenes = [(scene, self._cells(variants, scene)) for scene in self._scenes()]
+            todo = [self._todo(scene, cells) for scene, cells in scenes]
+            self.results.say(about_run(self.config, variants, self.making, self.llm, self.version))
+            self.results.say({"attacks_not_run": self._attacks_not_run()})
+            n_known = self.outcome.n_rows - sum(map(len, todo))
+            self.outcome.n_known = n_known
+            self.watch.plan(self.outcome.n_rows, n_known)
             while scenes:  # each is let go when it is done, with its vectors and its trust
                 (scene, cells), missing = scenes.pop(0), todo.pop(0)
                 self._tell_corpus(scene)
@@ -184,34 +186,42 @@ class Run:
 
     def _scenes(self) -> Iterator[Scene]:
         config = self.config
+        made = {choice.label: self._attack(choice) for choice in config.attacks}
         for dataset in config.datasets:
             asked = material.questions(config.data, dataset.name)
-            clean = material.clean(asked)
-            for attack in config.attacks:
+            for choice in config.attacks:
+                if f"attack {choice.label}" in self.outcome.not_run:
+                    continue
                 for seed in config.seeds:
-                    found = material.attacked(asked, attack, seed=seed)
-                    yield self._laid_out(dataset, attack, clean, found, seed)
+                    yield self._laid_out(dataset, choice, made[choice.label], asked, seed)
+
+    def _attack(self, choice: Choice) -> Attack | None:
+        """Make an attack; one that is not made here, or that needs what is missing, is none."""
+        if choice.name in BUILT_IN_ATTACKS:
+            return None
+        if registry.load("attacks", choice.name).needs_llm and self.tools.llm is None:
+            self.outcome.not_run[f"attack {choice.label}"] = ("llm",)
+            return None
+        return create(choice.name, choice.settings, llm=self.tools.llm)
+
+    def _attacks_not_run(self) -> dict[str, list[str]]:
+        named = {choice.label: f"attack {choice.label}" for choice in self.config.attacks}
+        lacking = self.outcome.not_run
+        return {label: list(lacking[name]) for label, name in named.items() if name in lacking}
 
     def _laid_out(
-        self,
-        dataset: DatasetChoice,
-        attack: Choice,
-        clean: Sequence[Question],
-        found: Sequence[Question],
-        seed: int,
+        self, dataset: DatasetChoice, choice: Choice, attack: Attack | None, asked: list[Question], seed: int
     ) -> Scene:
-        made = layouts.lay_out(
-            dataset.name,
-            attack.label,
-            clean,
-            found,
-            self.config.protocol,
-            seed=seed,
-            n_asked=dataset.questions,
-        )
+        protocol, n_asked = self.config.protocol, dataset.questions
+        clean = found = material.clean(asked)
+        if attack is not None:
+            found = material.attacked(asked, attack, protocol, seed=seed, n_asked=n_asked)
+        elif choice.name == "own":
+            found = asked
+        made = layouts.lay_out(dataset.name, choice.label, clean, found, protocol, seed=seed, n_asked=n_asked)
         if not made.questions:
-            self.watch.say(f"{dataset.name}: attack {attack.label} can do nothing to any question.")
-        return Scene(made, self.config.protocol, self.making)
+            self.watch.say(f"{dataset.name}: attack {choice.label} can do nothing to any question.")
+        return Scene(made, protocol, self.making, attack)
 
     def _cells(self, variants: Sequence[Variant], scene: Scene) -> list[Cell]:
         poisoned = bool((~scene.true).any())
@@ -254,6 +264,9 @@ class Run:
                     if todo:
                         self._tell_trust(scene, cell, told)
                         self._chunk(scene, cell, todo, marker, pool)
+        credibility = about_credibility(scene)
+        if credibility is not None:
+            self.results.put_belief(scene.digest, "evaluator", "credibility evaluator", credibility)
 
     def _tell_trust(self, scene: Scene, cell: Cell, told: set[tuple[str, str]]) -> None:
         """Keep what the trust that a cell goes by is worth, once."""

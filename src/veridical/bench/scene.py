@@ -13,6 +13,7 @@ import numpy as np
 from veridical.bench import beliefs, cache, relating
 from veridical.bench import layout as layouts
 from veridical.bench.answers import N_READ
+from veridical.bench.attacks.base import Attack
 from veridical.bench.beliefs import World
 from veridical.bench.known import Known
 from veridical.bench.layout import Layout
@@ -72,12 +73,17 @@ class Scene:
         What is asked of which corpus.
     making
         The models and the folder.
+    attack
+        What the corpus is under, which may bend the feedback, too; ``None`` for nothing that does.
     """
 
-    def __init__(self, layout: Layout, protocol: Protocol, making: Making) -> None:
-        self.layout, self.protocol, self.making = layout, protocol, making
+    def __init__(
+        self, layout: Layout, protocol: Protocol, making: Making, attack: Attack | None = None
+    ) -> None:
+        self.layout, self.protocol, self.making, self.attack = layout, protocol, making, attack
         self._trust: dict[tuple[str, float, float], FloatArray] = {}
-        self._credibility: dict[int, float] = {}
+        self.judged: dict[int, float] = {}
+        """What the evaluator said of documents, 0 to 10."""
 
     @property
     def title(self) -> str:
@@ -128,8 +134,10 @@ class Scene:
         return World(self.layout.corpus.texts, self.layout.source_of, rows, rows)
 
     def anchors(self, known: Known) -> Anchors:
-        """The simulated feedback."""
-        return beliefs.judge(self.true, known.share, accuracy=known.accuracy, seed=self.layout.seed)
+        """The simulated feedback, as it is under the attack."""
+        seed = self.layout.seed
+        given = beliefs.judge(self.true, known.share, accuracy=known.accuracy, seed=seed)
+        return given if self.attack is None else self.attack.rate(given, self.layout.corpus.asked, seed=seed)
 
     def trust(self, belief: str, known: Known) -> FloatArray:
         """Trust of each document by one way and one feedback, computed once; shape (n,), NaN: unknown."""
@@ -162,11 +170,11 @@ class Scene:
             return [IDEAL_TRUE if self.true[one.document] else IDEAL_FALSE for one in found]
         if self.making.evaluator is None:
             return [UNJUDGED] * len(found)
-        todo = [one for one in found if one.document not in self._credibility]
+        todo = [one for one in found if one.document not in self.judged]
         judged = self.making.evaluator.judge_documents([(one.title, one.text) for one in todo])
         for one, value in zip(todo, judged, strict=True):
-            self._credibility[one.document] = UNJUDGED if value is None else 10.0 * value
-        return [self._credibility[one.document] for one in found]
+            self.judged[one.document] = UNJUDGED if value is None else 10.0 * value
+        return [self.judged[one.document] for one in found]
 
     def read_ahead(self, limit: int | None = None) -> None:
         """Read what relations and the board will ask for, of the first questions only if there is a limit."""

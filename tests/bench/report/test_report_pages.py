@@ -17,6 +17,7 @@ from veridical.errors import InputError, NotFoundError
 
 SECTIONS = (
     "The claim that was fixed before the run",
+    "Overview",
     "Answers",
     "Retrieval",
     "Robustness",

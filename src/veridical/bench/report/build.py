@@ -35,6 +35,7 @@ def build(frame: Frame, against: str | None = None) -> Report:
     facts = frame.facts
     blocks: list[Block] = [
         *claim.section(frame),
+        *tables.overview(frame),
         *tables.answers(frame, chosen),
         *tables.rankings(frame),
         *curves.section(frame, chosen),
@@ -62,7 +63,7 @@ def _facts(frame: Frame) -> tuple[tuple[str, str], ...]:
         ("encoder", models["encoder"]),
         ("inference", models["nli"]),
         ("machine", facts["machine"]),
-        ("version", facts["version"]),
+        ("version", ", ".join(sorted({row.version for row in frame.all_rows()}))),
     )
 
 
@@ -92,12 +93,14 @@ def _systems(frame: Frame) -> list[Block]:
 
 
 def _not_run(frame: Frame) -> list[Block]:
-    lacking = {name: about["lacks"] for name, about in frame.facts["systems"].items() if about["lacks"]}
+    systems = frame.facts["systems"]
+    lacking = {frame.title(name): about["lacks"] for name, about in systems.items() if about["lacks"]}
+    lacking |= {f"attack {name}": lacks for name, lacks in frame.facts.get("attacks_not_run", {}).items()}
     blocks: list[Block] = [Heading("Not run")]
     if not lacking:
-        return [*blocks, Text(("Every system of the configuration could run.",))]
-    rows = tuple(row(frame.title(name), [", ".join(lacks)]) for name, lacks in lacking.items())
-    return [*blocks, Table(("system", "lacks"), rows, "Systems that were not run, and what they wait for")]
+        return [*blocks, Text(("Every system and attack of the configuration could run.",))]
+    rows = tuple(row(name, [", ".join(lacks)]) for name, lacks in lacking.items())
+    return [*blocks, Table(("system", "lacks"), rows, "What was not run, and what it waits for")]
 
 
 def _corpora(frame: Frame) -> list[Block]:

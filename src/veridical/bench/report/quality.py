@@ -41,7 +41,7 @@ def _beliefs(frame: Frame, dataset: str, attack: str, known: Known) -> dict[str,
         at = frame.corpora.get(corpus)
         if at is None or (at["dataset"], at["attack"]) != (dataset, attack):
             continue
-        if knowns.read(name) == known and about["roc"]:
+        if knowns.read(name) in (known, Known(credibility="evaluator")) and about["roc"]:
             found.setdefault(belief, []).append(about)
     return found
 

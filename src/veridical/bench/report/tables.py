@@ -66,6 +66,52 @@ def headlines(frame: Frame, share: float | None = None) -> list[Known]:
     return [Known(share, 1.0, judge) for judge in judges]  # type: ignore[arg-type]
 
 
+def overview(frame: Frame) -> list[Block]:
+    """One table a metric: every system on every data set and attack, at the claim's feedback."""
+    blocks: list[Block] = [Heading("Overview")]
+    for known in headlines(frame):
+        for metric in ("strict", "attack", "clean ndcg@5"):
+            table = _overview(frame, metric, known)
+            if table is not None:
+                blocks.append(table)
+    return blocks
+
+
+def _overview(frame: Frame, metric: str, known: Known) -> Table | None:
+    places = [(dataset, attack) for dataset in frame.datasets for attack in frame.attacks]
+    found = {
+        system: [mean(frame.values(*place, system, known, metric)) for place in places]
+        for system in frame.systems
+    }
+    kept = [at for at in range(len(places)) if any(own[at].n for own in found.values())]
+    if len(kept) < 2:
+        return None
+    best = {at: _best(metric, [own[at].value for own in found.values()]) for at in kept}
+    sign = 1.0 if metric in LOWER else -1.0
+    order = sorted(found, key=lambda system: sign * _mean([found[system][at].value for at in kept]))
+    rows = tuple(
+        (
+            Cell(frame.title(system)),
+            *(_short(found[system][at], best[at]) for at in kept),
+            Cell(f"{_mean([found[system][at].value for at in kept]):.3f}"),
+        )
+        for system in order
+    )
+    columns = ("system", *(", ".join(places[at]) for at in kept), "mean")
+    return Table(columns, rows, f"{NAMES[metric]}: {said(known)}")
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else math.nan
+
+
+def _short(interval: Interval, best: float | None) -> Cell:
+    if not interval.n:
+        return Cell("")
+    return Cell(f"{interval.value:.3f}", "best" if interval.value == best else "")
+
+
 def answers(frame: Frame, against: str) -> list[Block]:
     """Tables of answers, with how each system differs from the chosen one."""
     return _section(frame, "Answers", lambda *at: _answers(frame, against, *at))
