@@ -303,6 +303,18 @@ def test_an_interrupt_ends_a_batch_and_keeps_what_was_done(cache: ReplyCache) ->
     assert sorted(engine.sent) == sorted(map(str, range(50)))
 
 
+def test_an_interrupt_ends_a_vote_that_is_being_taken() -> None:
+    engine = Engine(lambda _: "A", wait_s=0.01)
+    short, long = (ChoiceRequest(say(str(n)), ["A", "B"], n_votes=n) for n in (1, 100))
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ManagedLLM(engine, n_concurrent=2).choose_many([short, long], stage="s", tick=interrupt)
+    assert 2 <= len(engine.sent) <= 10
+
+
 def test_progress_is_told_once_a_request() -> None:
     done = []
     ManagedLLM(Engine()).generate_many(requests(*"abab"), stage="s", tick=lambda: done.append(1))

@@ -114,6 +114,24 @@ def test_an_interrupted_process_keeps_also_what_was_on_its_way(
         assert cache.report().n_replies == len(server.requests)
 
 
+def test_an_interrupt_lets_nothing_be_tried_again(server: ScriptedServer, tmp_path: Path) -> None:
+    busy = Fault({"error": "slow down"}, status=429, headers={"Retry-After": "1"})
+    slow = Fault(completion(), hang_s=0.2)
+    server.rule = lambda sent: slow if sent["messages"][-1]["content"] == "question 3" else busy
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with ReplyCache(tmp_path / "c.db") as cache:
+        llm = ManagedLLM(OpenAILLM(server.url, "tiny", max_retries=2), cache=cache, n_concurrent=4)
+        with pytest.raises(KeyboardInterrupt):
+            llm.generate_many(requests(4), stage="s", tick=interrupt)
+        assert len(server.requests) == 4
+        assert cache.report().n_replies == 1
+        busy.status, busy.body = 200, slow.body
+        assert all(isinstance(reply, Generation) for reply in llm.generate_many(requests(4), stage="s"))
+
+
 def test_a_server_that_dies_in_the_middle_costs_no_reply_twice(
     server: ScriptedServer, tmp_path: Path
 ) -> None:

@@ -28,7 +28,7 @@ from veridical.llm.base import (
 )
 from veridical.llm.budget import Budget, Prices, guessed
 from veridical.llm.cache import ReplyCache
-from veridical.llm.halt import Halt
+from veridical.llm.halt import Halt, current
 from veridical.llm.labels import check_choice, check_continuation, check_next
 from veridical.llm.replies import Reply
 from veridical.llm.voting import vote
@@ -286,6 +286,7 @@ class ManagedLLM:
         if known is not None:
             self._record(known.usage)
             return known
+        halt = halt or current()  # the votes of a choice belong to the batch that the choice is in
         if halt is not None and halt.reason is not None:
             raise halt.reason
         if call.composed:
@@ -351,7 +352,7 @@ class ManagedLLM:
         results: dict[int, Reply | LLMError] = {}
         pool = ThreadPoolExecutor(min(self.n_concurrent, max(1, len(places))), "veridical-llm")
         try:
-            with usage.stage(stage):
+            with usage.stage(stage), halt.around():
                 sent: dict[Future[Reply | LLMError], list[int]] = {
                     pool.submit(copy_context().run, self._try, calls[same[0]], halt): same
                     for same in places.values()
@@ -363,6 +364,10 @@ class ManagedLLM:
                     results[place] = replace(reply, usage=Usage()) if again else reply  # type: ignore[type-var]
                     if tick is not None:
                         tick()
+        except BaseException as error:
+            if not isinstance(error, Exception):
+                halt.stop(LLMError("The batch was interrupted."))
+            raise
         finally:  # after an error, too: calls on their way are finished and cached
             pool.shutdown(wait=True, cancel_futures=True)
         return [results[place] for place in range(len(calls))]

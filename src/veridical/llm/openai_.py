@@ -14,6 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 from veridical.errors import InputError, LLMError, UnreachableError
 from veridical.llm.base import Choice, Generation, Message, Scored, check_request
 from veridical.llm.dialect import Dialect
+from veridical.llm.halt import pause
 from veridical.llm.labels import check_choice, check_continuation, masses, shares
 from veridical.llm.openai_replies import MALFORMED, TryError, read_likely, read_text, status_failure
 from veridical.llm.retry import RetryPolicy
@@ -79,7 +80,7 @@ class OpenAILLM:
         max_retries: int = 3,
         total_timeout_s: float | None = None,
         retry: RetryPolicy | None = None,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = pause,
         jitter_seed: int | None = None,
     ) -> None:
         if not model.strip():

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 from veridical.errors import EmptyReplyError, LLMError
 from veridical.llm.base import LLM, Choice, Generation, Message
@@ -71,7 +72,8 @@ def vote(
 
     if n_concurrent > 1 and n_votes > 1:
         with ThreadPoolExecutor(min(n_concurrent, n_votes)) as pool:
-            replies = list(pool.map(sample, range(n_votes)))
+            asked = [pool.submit(copy_context().run, sample, number) for number in range(n_votes)]
+            replies = [future.result() for future in asked]
     else:
         replies = [sample(number) for number in range(n_votes)]
     texts = [reply.text for reply in replies if reply is not None]
