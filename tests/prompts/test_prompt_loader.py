@@ -13,8 +13,13 @@ def test_every_style_has_its_three_prompts():
     answering = {f"{s}_{part}" for s in styles for part in ("system", "user", "document")}
     board = {f"board_{part}" for part in ("system", "user", "candidate")}
     asking = {f"{kind}_{part}" for kind in ("reading", "nli", "chains") for part in ("system", "user")}
+    asking |= {f"selection_{part}" for part in ("system", "user")}
     triples = {f"triples_{part}" for part in ("system", "user", "lines", "json")}
-    assert set(prompts.names()) == answering | board | asking | triples
+    judged = {"claims", "claims_user", "claims_lines", "claims_json"}
+    judged |= {"passage", "passage_user", "passage_lines", "passage_json"}
+    credibility = {f"credibility_{part}" for part in judged}
+    product = {name for name in prompts.names() if not name.startswith("bench_")}
+    assert product == answering | board | asking | triples | credibility
 
 
 @pytest.mark.parametrize("name", prompts.names())
