@@ -54,9 +54,10 @@ def build(frame: Frame, against: str | None = None) -> Report:
 
 def _facts(frame: Frame) -> tuple[tuple[str, str], ...]:
     facts, models = frame.facts, frame.facts["models"]
-    sizes = [about["n_questions"] for about in frame.corpora.values()]
+    sizes = frame.n_answered
+    several = f"{min(sizes)} to {max(sizes)} a data set and attack"
     return (
-        ("questions", f"{min(sizes)} to {max(sizes)} a corpus" if len(set(sizes)) > 1 else str(sizes[0])),
+        ("questions", several if len(set(sizes)) > 1 else str(sizes[0])),
         ("seeds", ", ".join(map(str, facts["seeds"]))),
         ("language model", models["llm"] or "none: the reader answers"),
         ("reader", models["reader"]),
@@ -121,7 +122,7 @@ def _corpora(frame: Frame) -> list[Block]:
 
 
 def _limitations(frame: Frame) -> list[Block]:
-    models, sizes = frame.facts["models"], [about["n_questions"] for about in frame.corpora.values()]
+    models, sizes = frame.facts["models"], frame.n_answered
     lines = [
         "Feedback is simulated from labels: documents are judged at random, whether or not anybody would "
         "read them, and mistakes are made at random, too.",
@@ -142,7 +143,7 @@ def _limitations(frame: Frame) -> list[Block]:
         )
     if min(sizes) < FEW:
         lines.append(
-            f"Some corpora have {min(sizes)} questions. With so few, a difference of less than about "
+            f"Some figures stand on {min(sizes)} questions. With so few, a difference of less than about "
             f"{1.4 / min(sizes) ** 0.5:.2f} in exact match cannot be told from chance; figures on them show "
             "that a system runs, not how good it is."
         )

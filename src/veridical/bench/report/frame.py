@@ -79,6 +79,14 @@ class Frame:
         """Who judged passages; ``none`` where nobody did."""
         return sorted({one.credibility for one in self.known})
 
+    @cached_property
+    def n_answered(self) -> list[int]:
+        """How many questions some system has answered, for each data set and attack."""
+        found: dict[tuple[str, str], set[str]] = {}
+        for (dataset, attack, _, _), rows in self._rows.items():
+            found.setdefault((dataset, attack), set()).update(question for question, _ in rows)
+        return [len(questions) for questions in found.values()]
+
     def about(self, system: str) -> dict[str, Any]:
         """What was said of a system."""
         found: dict[str, Any] = self.facts["systems"][system]
