@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from veridical.errors import InputError
-from veridical.evidence.beam import Beam, ChainSettings, Choices, expand, ranked
+from veridical.evidence.beam import LABELS, Beam, ChainSettings, Choices, expand, ranked
+from veridical.llm.labels import shares
 
 
 def choices(probabilities: dict[int | None, float]) -> Choices:
@@ -57,6 +58,17 @@ def test_a_choice_at_the_floor_or_below_is_dropped():
     assert [beam.triples for beam in expand([Beam()], [option], ChainSettings())] == [(), (T1,), (T2,)]
     high = expand([Beam()], [option], ChainSettings(floor=0.1))
     assert [beam.triples for beam in high] == [(), (T1,)]
+
+
+@pytest.mark.parametrize("weight", range(1, 30))
+def test_a_label_that_was_never_seen_is_not_branched_to(weight: int):
+    # Its probability is the floor, but for what rounding adds when all are made to sum to one.
+    labels = LABELS[:21]
+    given, unseen = shares({"A": 1.0, "D": float(weight)}, labels)
+    values = np.array([given[label] for label in labels])
+    after = expand([Beam()], [Choices(range(20), values / values.sum())], ChainSettings())
+    assert len(unseen) == 19
+    assert sorted(beam.triples for beam in after) == [(), (2,)]
 
 
 def test_the_most_probable_choice_stays_whatever_the_floor():

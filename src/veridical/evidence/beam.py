@@ -15,6 +15,9 @@ FloatArray = npt.NDArray[np.float64]
 LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Label of each choice at a step: A is to stop, the others stand for triples."""
 
+_ROUNDING = 1.0 + 1e-9
+"""Labels that a model never named have just the floor, which rounding can lift by a last digit."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChainSettings:
@@ -126,6 +129,7 @@ def expand(beams: Sequence[Beam], choices: Sequence[Choices | None], settings: C
         and of one chain's choices the more probable, then the one with the earlier label.
     """
     grown: list[Beam] = []
+    least = settings.floor * _ROUNDING
     for beam, choice in zip(beams, choices, strict=True):
         if beam.finished or choice is None:
             grown.append(beam)
@@ -133,7 +137,7 @@ def expand(beams: Sequence[Beam], choices: Sequence[Choices | None], settings: C
         likely = np.argsort(-choice.probabilities, kind="stable")[: settings.n_branches].tolist()
         for label in likely:
             probability = float(choice.probabilities[label])
-            if probability > settings.floor or label == likely[0]:
+            if probability > least or label == likely[0]:
                 grown.append(_continued(beam, choice, label, probability))
     return sorted(grown, key=lambda beam: -beam.confidence)[: settings.n_beams]
 
