@@ -47,6 +47,18 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "substitution": "veridical.bench.attacks.substitution:Substitution",
         "template": "veridical.bench.attacks.template:Template",
     },
+    "datasets": {
+        "2wikimultihopqa": "veridical.bench.datasets.wikimultihop:TwoWikiMultiHopQA",
+        "beir": "veridical.bench.datasets.beir:BEIR",
+        "hotpotqa": "veridical.bench.datasets.hotpotqa:HotpotQA",
+        "jsonl": "veridical.bench.datasets.jsonl:JSONL",
+        "msmarco": "veridical.bench.datasets.msmarco:MSMARCO",
+        "musique": "veridical.bench.datasets.musique:MuSiQue",
+        "natural_questions": "veridical.bench.datasets.natural_questions:NaturalQuestions",
+        "qacc": "veridical.bench.datasets.qacc:QACC",
+        "realtimeqa": "veridical.bench.datasets.realtimeqa:RealTimeQA",
+        "triviaqa": "veridical.bench.datasets.triviaqa:TriviaQA",
+    },
     "systems": {
         "astute": "veridical.bench.systems.astute:AstuteRAG",
         "cag": "veridical.bench.systems.cag:CAG",

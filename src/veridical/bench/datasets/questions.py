@@ -66,18 +66,20 @@ def read(data_dir: Path, name: str) -> list[Question]:
         raise NotFoundError(
             f"There is no data set '{name}': {path} does not exist.", "Give the folder that holds it."
         )
-    questions = []
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                questions.append(_question(json.loads(line)))
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise InputError(
-                    f"{path}, line {number}: not a question ({type(error).__name__}: {error}).",
-                    "Each line needs id, question, answers and passages with id, text and label.",
-                ) from error
+    questions: list[Question] = []
+    number = 0
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, start=1):  # noqa: B007
+                if line.strip():
+                    questions.append(_question(json.loads(line)))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}, after line {number}: not text in UTF-8 ({error}).") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(
+            f"{path}, line {number}: not a question ({type(error).__name__}: {error}).",
+            "Each line needs id, question, answers and passages with id, text and label.",
+        ) from error
     return questions
 
 
