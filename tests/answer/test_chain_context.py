@@ -163,6 +163,15 @@ def test_an_answer_in_other_words_leans_on_the_line_that_holds_them_all() -> Non
         assert ([place.sentence for place in found], said) == ([CITY.sentence], True)
 
 
+@pytest.mark.parametrize("answer", ["Atlantis", "born in Atlantis", "Ada Lind of Atlantis"])
+def test_what_only_the_end_of_a_triple_says_is_not_said(answer: str) -> None:
+    # Extractors that guess give such triples; their sentence would be cited for what it does not say.
+    guessed = triple_of(8, ONE, "Ada Lind; born in; Atlantis", "Ada Lind was born in Malmo.")
+    assert not places_behind(answer, triple_context(trace_of([guessed, *TRIPLES], (8, 3))))[1]
+    borne_out = triple_context(trace_of(TRIPLES, (1, 3)))
+    assert places_behind(answer.replace("Atlantis", "Malmo"), borne_out)[1]
+
+
 def test_an_answer_is_not_found_inside_a_longer_word() -> None:
     context = triple_context(trace_of(TRIPLES, (4,), (3,)))
     assert [p.sentence for p in places_behind("in", context)[0]] == [CITY.sentence]

@@ -157,6 +157,7 @@ def places_behind(answer: str, context: ChainContext, *, most: int = 3) -> tuple
 
     They are those of the lines that hold the answer word for word (case and white space aside), else those
     of the lines that hold all its content words: of a triple its sentence, of a passage the sentence in it.
+    A triple's tail alone says nothing: words that only the tail has have to be in the sentence as well.
     Where no line does, they are those of the most confident chain.
 
     Parameters
@@ -177,8 +178,11 @@ def places_behind(answer: str, context: ChainContext, *, most: int = 3) -> tuple
     chain = list(dict.fromkeys(Place(t.passage_id, t.sentence) for t in context.first_chain))
     if answer.strip(_EDGES).casefold() in _YES_OR_NO:
         return chain, bool(chain)
+    wanted = frozenset(words(answer))
     for holds in (_verbatim(answer), _by_words(answer)):
-        found = [] if holds is None else [p for line in context.lines for p in _places_in(line, holds)]
+        found = (
+            [] if holds is None else [p for line in context.lines for p in _places_in(line, holds, wanted)]
+        )
         if found:
             return list(dict.fromkeys(found))[:most], True
     return chain, False
@@ -251,9 +255,12 @@ def _by_words(answer: str) -> Finds | None:
     return find
 
 
-def _places_in(line: ContextLine, find: Finds) -> list[Place]:
+def _places_in(line: ContextLine, find: Finds, wanted: frozenset[str]) -> list[Place]:
     if line.passage is None:
-        return [Place(t.passage_id, t.sentence) for t in line.triples] if find(line.text) else []
+        borne_out = [
+            t for t in line.triples if wanted <= set(words(f"{t.head} {t.relation} {t.sentence.text}"))
+        ]
+        return [Place(t.passage_id, t.sentence) for t in borne_out] if find(line.text) else []
     passage = line.passage
     place = find(passage.text)
     if place is None:
