@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from veridical import registry
 from veridical.bench.systems.base import Tools
 from veridical.bench.systems.helpers import ANSWER_NLI, SIMCSE, TAGGER, helper
 from veridical.bench.systems.tagging import Tag
@@ -153,3 +154,21 @@ def test_without_spacy_its_pip_line_is_given(monkeypatch: pytest.MonkeyPatch, tm
     with pytest.raises(ModelError) as caught:
         loaded(TAGGER, tmp_path)
     assert "pip install spacy" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("system", "module", "extra"),
+    [
+        ("cram", "torch", "hf"),
+        ("trustrag", "sklearn", "bench"),
+        ("trustrag_stage1", "snowballstemmer", "bench"),
+    ],
+)
+def test_a_system_whose_libraries_are_missing_is_not_even_made(
+    system: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a run lists it as one that lacks something, rather than failing at each question."""
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError) as caught:
+        registry.load("systems", system)(Tools())
+    assert f"veridical[{extra}]" in caught.value.hint

@@ -19,7 +19,7 @@ from veridical.bench.systems.cram_attention import (
     reweighted,
     token_weights,
 )
-from veridical.bench.systems.helpers import transformers_and_torch
+from veridical.bench.systems.helpers import require, transformers_and_torch
 from veridical.errors import InputError, LLMError, ModelError
 from veridical.llm.base import Message
 from veridical.prompts import render
@@ -61,6 +61,11 @@ class CrAM:
         Whether the scores are ideal ones, of which a tenth is the weight.
     max_tokens
         The most tokens to write.
+
+    Raises
+    ------
+    MissingExtraError
+        If torch or transformers is not installed.
     """
 
     name = "cram"
@@ -82,6 +87,7 @@ class CrAM:
         ideal: bool = False,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
+        require("hf", "CrAM", "torch", "transformers")
         self.tools, self.top_k, self.ideal, self.max_tokens = tools, top_k, ideal, max_tokens
         self.heads = None if heads is None else [(int(layer), int(head)) for layer, head in heads]
 

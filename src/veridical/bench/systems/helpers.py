@@ -10,6 +10,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,18 @@ def _contradiction(folder: str) -> Callable[[Sequence[tuple[str, str]]], list[fl
         return found
 
     return judge
+
+
+def require(extra: str, needed_for: str, *modules: str) -> None:
+    """Look whether modules are installed, without importing them.
+
+    Raises
+    ------
+    MissingExtraError
+        If one is not.
+    """
+    if not all(find_spec(module) for module in modules):
+        raise MissingExtraError(extra, needed_for)
 
 
 def transformers_and_torch(needed_for: str) -> tuple[Any, Any]:

@@ -13,7 +13,7 @@ from veridical.answer.chains_answer import read_answer
 from veridical.answer.context import escape
 from veridical.bench.systems.answering import from_passages, numbered, say
 from veridical.bench.systems.base import TOP_K, About, Reply, Retrieved, Task, Tools, nearest
-from veridical.bench.systems.helpers import SIMCSE, helper
+from veridical.bench.systems.helpers import SIMCSE, helper, require
 from veridical.bench.systems.rouge import overlapping, rouge_l
 from veridical.errors import InputError, MissingExtraError
 from veridical.llm.usage import measure
@@ -55,6 +55,11 @@ class TrustRAGFilter:
         Passages looked at.
     alike, overlap
         Thresholds of the cosine and of ROUGE-L.
+
+    Raises
+    ------
+    MissingExtraError
+        If scikit-learn or the stemmer is not installed.
     """
 
     name = "trustrag_stage1"
@@ -63,6 +68,7 @@ class TrustRAGFilter:
     def __init__(
         self, tools: Tools, *, top_k: int = TOP_K, alike: float = ALIKE_FROM, overlap: float = OVERLAP
     ) -> None:
+        require("bench", "TrustRAG", "sklearn", "snowballstemmer")
         self.tools, self.top_k, self.alike, self.overlap = tools, top_k, alike, overlap
 
     def answer(self, task: Task) -> Reply:
