@@ -110,22 +110,6 @@ def test_raters_who_collude_bend_the_feedback(tmp_path: Path) -> None:
     assert int((fair.values != bent.values).sum()) == round(0.4 * len(fair))
 
 
-def test_an_attack_touches_only_what_is_asked(tmp_path: Path) -> None:
-    asked = material.questions(runs.write_data(tmp_path / "data"), "towns")
-    protocol = replace(protocols.load("trustprop"), sample=protocols.Sample(8, 3, 1))
-    found = material.attacked(asked, create("substitution"), protocol, seed=0)
-    assert sum(bool(question.labelled("misinformation")) for question in found) == 3
-    assert [question.id for question in found] == [question.id for question in asked]
-
-
-def test_questions_without_a_wrong_answer_get_one_of_its_kind(tmp_path: Path) -> None:
-    asked = material.questions(runs.write_data(tmp_path / "data"), "towns")
-    bare = [replace(question, wrong_answer=None) for question in asked]
-    for question in material.with_wrong_answers(bare):
-        assert question.wrong_answer is not None and question.wrong_answer.isdecimal()
-        assert question.wrong_answer not in question.answers
-
-
 @pytest.mark.parametrize(
     "known",
     [

@@ -131,3 +131,20 @@ def test_the_command_line_starts_without_the_benchmark() -> None:
     code = "import sys, veridical.cli.app; print([n for n in sys.modules if n.startswith('veridical.bench')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_data_set_that_is_here_is_checked_and_not_fetched(
+    bench: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VERIDICAL_OFFLINE", "1")
+    ran = bench("fetch", "hotpotqa", "data")
+    assert ran.code == 2 and "downloads are off" in ran.err and "Traceback" not in ran.err
+    name = "hotpot_dev_distractor_v1.json"
+    (tmp_path / "data" / "hotpotqa" / name).write_text("[]", "utf-8")
+    (found,) = json.loads(bench("fetch", "hotpotqa", "data", "--json").out)
+    assert (found["how"], found["bytes"]) == ("here", 2)
+
+
+def test_a_data_set_that_nobody_knows_is_refused(bench: Cli) -> None:
+    ran = bench("fetch", "nothing")
+    assert ran.code == 2 and "hotpotqa" in ran.err

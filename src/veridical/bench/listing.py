@@ -5,6 +5,7 @@ from __future__ import annotations
 from veridical import registry
 from veridical.bench import beliefs, protocols
 from veridical.bench.config import BUILT_IN_ATTACKS
+from veridical.bench.datasets.manifest import DataEntry, load_manifest
 from veridical.bench.systems.base import About
 from veridical.errors import InputError, MissingExtraError
 
@@ -21,9 +22,10 @@ def listed(kind: str) -> list[dict[str, str]]:
             {"name": name, "what it does": _first_line("attacks", name)} for name in registry.names("attacks")
         ]
     if kind == "datasets":
-        return [
-            {"name": name, "what it is": _first_line("datasets", name)} for name in registry.names("datasets")
-        ]
+        published = [_dataset(entry) for entry in load_manifest().values()]
+        there = {row["name"] for row in published}
+        others = [name for name in registry.names("datasets") if name not in there]
+        return published + [_other(name) for name in others]
     if kind == "protocols":
         return [{"name": name, "what it fixes": protocols.load(name).title} for name in protocols.names()]
     return [{"name": name, "what it goes by": way.about} for name, way in beliefs.WAYS.items()]
@@ -42,6 +44,22 @@ def _system(name: str) -> dict[str, str]:
         "calls": about.calls,
         "needs": needs.removeprefix(", "),
     }
+
+
+def _dataset(entry: DataEntry) -> dict[str, str]:
+    return {
+        "name": entry.name,
+        "what it is": entry.title,
+        "licence": entry.license,
+        "published at": entry.home,
+        "hash": "in the manifest" if entry.verified else "unverified: pinned when first fetched",
+    }
+
+
+def _other(name: str) -> dict[str, str]:
+    """A format, or somebody's data set, that is not fetched."""
+    what = _first_line("datasets", name)
+    return {"name": name, "what it is": what, "licence": "", "published at": "", "hash": ""}
 
 
 def _first_line(kind: str, name: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from veridical.bench.attacks.base import Attack
-from veridical.bench.datasets import questions as own_format
+from veridical.bench.datasets import find
 from veridical.bench.datasets.questions import Question
 from veridical.bench.layout import order, without_false
 from veridical.bench.protocols import Protocol
@@ -15,8 +15,11 @@ from veridical.bench.wrong_answers import wrong_answers, wrong_answers_for
 
 
 def questions(data: Path, name: str) -> list[Question]:
-    """Read a data set of a folder; questions without a wrong answer get one where one can be found."""
-    return with_wrong_answers(own_format.read(data, name))
+    """Read a data set of a folder; questions without a wrong answer get one where one can be found.
+
+    See `veridical.bench.datasets.find.load` for where it is looked for, and for what is raised.
+    """
+    return with_wrong_answers(find.load(data, name))
 
 
 def with_wrong_answers(asked: Sequence[Question]) -> list[Question]:

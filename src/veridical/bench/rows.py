@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -190,8 +191,8 @@ class Results:
             )
         return found.rowcount
 
-    def all(self, corpora: Iterable[str] | None = None) -> Iterator[Row]:
-        """All rows, or those of some corpora."""
+    def all(self, corpora: Iterable[str] | None = None, *, brief: bool = False) -> Iterator[Row]:
+        """All rows, or those of some corpora; ``brief`` leaves out rankings and detail, which are long."""
         wanted = None if corpora is None else set(corpora)
         fields = ", ".join(Key._fields)
         query = (
@@ -207,12 +208,12 @@ class Results:
                 key,
                 rest[0],
                 rest[1],
-                tuple(json.loads(rest[2])),
-                json.loads(rest[3]),
+                () if brief else tuple(json.loads(rest[2])),
+                json.loads(rest[3], object_pairs_hook=_shared),
                 Usage(rest[4], rest[5], rest[6], money=rest[7]),
                 rest[8],
                 tuple(json.loads(rest[9])),
-                json.loads(rest[10]),
+                {} if brief else json.loads(rest[10]),
                 rest[11],
                 rest[12],
             )
@@ -266,6 +267,11 @@ class Results:
                     f"The results {self.path} cannot be written: {error}.",
                     "Make room, or give another file; what was done is kept.",
                 ) from error
+
+
+def _shared(pairs: list[tuple[str, float]]) -> dict[str, float]:
+    """A dictionary whose keys are kept in memory once, however many rows there are."""
+    return {sys.intern(name): value for name, value in pairs}
 
 
 def is_results(path: Path) -> bool:

@@ -29,6 +29,7 @@ from veridical.index.encoder import Float32Array, TextEncoder
 from veridical.nli.base import NLIModel
 from veridical.reading.base import Reading
 
+_MOST_TASKS = 500
 IDEAL_TRUE, IDEAL_FALSE, UNJUDGED = 10.0, 1.0, 5.0
 Progress = Callable[[str, int | None], Callable[[int], None]]
 """Begins a stage, given its title and how much there is to do; returns what to call with what was done."""
@@ -81,6 +82,7 @@ class Scene:
         self, layout: Layout, protocol: Protocol, making: Making, attack: Attack | None = None
     ) -> None:
         self.layout, self.protocol, self.making, self.attack = layout, protocol, making, attack
+        self._tasks: dict[tuple[int, str | None, Known], Task] = {}
         self._trust: dict[tuple[str, float, float], FloatArray] = {}
         self.judged: dict[int, float] = {}
         """What the evaluator said of documents, 0 to 10."""
@@ -150,7 +152,15 @@ class Scene:
         return self._trust[key]
 
     def task(self, place: int, belief: str | None, known: Known) -> Task:
-        """One question with its pool, as a system gets it."""
+        """One question with its pool, as a system gets it; systems that take the same get the same."""
+        key = (place, belief, known)
+        if key not in self._tasks:
+            if len(self._tasks) >= _MOST_TASKS:
+                self._tasks.clear()
+            self._tasks[key] = self._task(place, belief, known)
+        return self._tasks[key]
+
+    def _task(self, place: int, belief: str | None, known: Known) -> Task:
         pool = self.pools[place]
         trust = None if belief is None else self.trust(belief, known)
         found = [

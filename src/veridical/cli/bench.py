@@ -275,6 +275,31 @@ def list_(
 
 
 @app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name that 'bench list datasets' shows.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Folder of data sets.")] = Path("data"),
+    as_json: Json = False,
+) -> None:
+    """Bring a published data set into DATA/NAME, and check its hash.
+
+    A file whose hash nobody has measured is pinned: later ones have to have the same.
+
+    Example: veridical bench fetch hotpotqa data
+    """
+    from veridical.bench.datasets import fetch as fetching
+    from veridical.cli.bench_watch import downloads
+    from veridical.settings import Settings
+
+    with downloads() as progress:
+        found = fetching.fetch(name, data, offline=Settings.from_env().offline, progress=progress)
+    if as_json:
+        print_json(found)
+        return
+    for file in found:
+        out.print(Text(f"{file.path} ({file.bytes / 1e6:.1f} MB, {file.how}, sha256 {file.sha256[:12]}...)"))
+
+
+@app.command()
 def export(
     results: Results,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the files go.")],

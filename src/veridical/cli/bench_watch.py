@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 from rich.text import Text
 
 from veridical.cli.output import err
@@ -98,6 +109,25 @@ class BenchWatch:
         if self._n_failed:
             parts.append(f"{self._n_failed} failed")
         return ", ".join(part for part in parts if part)
+
+
+@contextmanager
+def downloads() -> Iterator[Callable[[str, int | None], Callable[[int], None]]]:
+    """Show downloads with the time that is left, on a terminal."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err, disable=not err.is_terminal) as progress:
+
+        def begin(title: str, total: int | None) -> Callable[[int], None]:
+            task = progress.add_task(title, total=total)
+            return lambda amount: progress.advance(task, amount)
+
+        yield begin
 
 
 def duration(seconds: float) -> str:

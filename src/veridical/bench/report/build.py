@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from veridical.bench import beliefs
-from veridical.bench.report import claim, curves, quality, tables
+from veridical.bench.report import claim, curves, quality, styles, tables
 from veridical.bench.report.blocks import Block, Cell, Heading, Report, Table, Text, row
 from veridical.bench.report.frame import Frame
 from veridical.errors import InputError
@@ -118,7 +118,11 @@ def _corpora(frame: Frame) -> list[Block]:
         )
         rows.append((Cell(about["dataset"]), *(Cell(text) for text in texts)))
     columns = ("data set", "attack", "seed", "asked", "documents", "false", "sources", "notes")
-    return [Heading("Corpora"), Table(columns, tuple(rows), "What was indexed and asked")]
+    return [
+        Heading("Corpora"),
+        Table(columns, tuple(rows), "What was indexed and asked"),
+        *styles.table(frame),
+    ]
 
 
 def _limitations(frame: Frame) -> list[Block]:

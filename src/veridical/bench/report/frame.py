@@ -37,7 +37,7 @@ class Frame:
         self.llm = str(self.facts.get("models", {}).get("llm", ""))
         self._rows: dict[At, dict[tuple[str, int], Row]] = {}
         systems = self.facts.get("systems", {})
-        for row in results.all(self.corpora):
+        for row in results.all(self.corpora, brief=True):
             key = row.key
             if key.llm != self.llm or key.system not in systems:
                 continue  # of another run into the same file
