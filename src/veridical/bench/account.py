@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from veridical.bench import beliefs
+from veridical.bench.attacks.style import style
 from veridical.bench.config import Choice, Config
 from veridical.bench.known import Known
 from veridical.bench.plan import Variant
@@ -94,6 +95,7 @@ def about_scene(scene: Scene, attack: Choice) -> dict[str, Any]:
         "n_questions": len(at.questions),
         "n_sources": 0 if at.source_of is None else len(set(at.source_of.tolist())),
         "notes": list(at.notes),
+        "style": style(at.questions).facts(),
         "documents": list(at.names),
         "qrels": qrels,
     }

@@ -77,3 +77,10 @@ def test_they_print_as_a_table_with_what_stands_out_below():
     assert lines[0] == "| | true | planted | AUC |"
     assert "| words | 3.00 | 7.00 | 1.00 |" in lines
     assert lines[-1].startswith("The best single statistic")
+
+
+def test_facts_are_plain_and_empty_without_planted_passages():
+    found = style([question(["It is Oslo."], ["It is Bergen, and Bergen it was."])]).facts()
+    assert found["statistics"]["words"] == [3, 7, 1.0]
+    assert found["statistics"]["contains a right answer"] == [1, 0, 1.0]
+    assert style([question(["It is Oslo."], [])]).facts() == {}

@@ -100,6 +100,16 @@ class Style:
         known = [found for found in self.statistics if not math.isnan(found.auc)]
         return max(known, key=lambda found: found.auc, default=None)
 
+    def facts(self) -> dict[str, object]:
+        """Return plain JSON values, each statistic as [true, planted, AUC]; empty without planted passages."""
+        if not self.n_planted or not self.n_true:
+            return {}
+        every = (*self.statistics, self.names_right, self.names_wrong)
+        found: dict[str, object] = {
+            one.name: None if math.isnan(one.auc) else [one.true, one.planted, one.auc] for one in every
+        }
+        return {"statistics": found, "copied": self.copied, "verdict": self.verdict()}
+
     def lines(self) -> list[str]:
         """Return a table in Markdown, and what stands out of it."""
         rows = ["| | true | planted | AUC |", "|---|---|---|---|"]
