@@ -222,6 +222,12 @@ def test_naming_nothing_is_refused(open_kb: Open) -> None:
         open_kb().ingest()
 
 
+def test_a_list_in_place_of_a_path_is_refused_with_the_way_to_name_several(open_kb: Open) -> None:
+    with pytest.raises(InputError, match="list is no path") as caught:
+        open_kb().ingest(["a", "b"])  # type: ignore[arg-type]
+    assert "v.ingest('a', 'b')" in caught.value.hint
+
+
 @pytest.mark.parametrize("text", ["...", "!", "—", "1", "a\n\n\nb"])
 def test_odd_texts_become_documents_that_pass_the_check(open_kb: Open, tmp_path: Path, text: str) -> None:
     v = open_kb()

@@ -113,6 +113,8 @@ class Veridical(Opened):
 
         Raises
         ------
+        InputError
+            If there is no path, or something is none.
         ReadError
             Under ``strict``.
         BusyError
@@ -120,6 +122,11 @@ class Veridical(Opened):
         """
         if not paths:
             raise InputError("There is nothing to ingest.", "Name files or folders.")
+        for path in paths:
+            if not isinstance(path, str | Path):
+                raise InputError(
+                    f"{type(path).__name__} is no path.", "Name each file or folder: v.ingest('a', 'b')."
+                )
         store, stages = self._open(create=True), Stages(self._progress)
         root = None if key_root is None else Path(key_root)
         with store.exclusive("ingest"):
