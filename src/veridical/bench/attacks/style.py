@@ -101,7 +101,7 @@ class Style:
         return max(known, key=lambda found: found.auc, default=None)
 
     def facts(self) -> dict[str, object]:
-        """Return plain JSON values, each statistic as [true, planted, AUC]; empty without planted passages."""
+        """Return plain JSON values, each statistic as [true, planted, AUC]; empty if nothing is planted."""
         if not self.n_planted or not self.n_true:
             return {}
         every = (*self.statistics, self.names_right, self.names_wrong)

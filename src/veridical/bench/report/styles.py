@@ -23,8 +23,8 @@ def table(frame: Frame) -> list[Block]:
     if not rows:
         return []
     notes = (
-        "Each cell: mean of the true passages, mean of the planted ones, and how well the better of above and "
-        "below a threshold tells them apart (AUC, at least .5).",
+        "Each cell: mean of the true passages, mean of the planted ones, and how well the better of above "
+        "and below a threshold tells them apart (AUC, at least .5).",
         f"Marked from {GIVEAWAY:g}: a giveaway. A system that reads style can pass there without telling "
         "true from false.",
     )
