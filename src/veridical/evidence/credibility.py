@@ -166,12 +166,16 @@ class LLMEvaluator:
     ) -> Judged:
         unique = [item for item in dict.fromkeys(items) if _has_words(item)]
         found: dict[_Item, float] = {}
+        asked: set[Sequence[Message]] = set()
         left = unique
         for number in range(self.max_tries):
             batches = _batches(left, n_each if number == 0 else 1)
             requests = [ask(batch) for batch in batches]
-            if number > (n_each > 1):  # the same prompt again, which would get the same reply
-                requests = [replace(each, temperature=_TEMPERATURE, seed=number) for each in requests]
+            requests = [
+                replace(each, temperature=_TEMPERATURE, seed=number) if each.messages in asked else each
+                for each in requests
+            ]
+            asked.update(each.messages for each in requests)
             sizes = iter([len(batch) for batch in batches])
             ticking = partial(_tick, tick, sizes) if tick is not None and number == 0 else None
             replies = self._llm.generate_many(requests, stage=_STAGE, tick=ticking)
