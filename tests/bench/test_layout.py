@@ -188,3 +188,13 @@ def test_the_digest_tells_corpora_apart(change: str) -> None:
     again = laid_out(questions(), sample=everything, publishing=Publishing("simulated", wrong=0.0))
     assert base.digest() == again.digest() != other.digest()
     assert base.digest("one encoder") != base.digest("another")
+
+
+def test_dates_that_are_part_of_an_attack_are_kept_though_they_tell() -> None:
+    asked = questions(date="2020-01-02")
+    clean = [without_false(question) for question in asked]
+    left_out = lay_out("made", "own", clean, asked, protocol(), seed=0)
+    kept = lay_out("made", "own", clean, asked, protocol(), seed=0, keep_dates=True)
+    assert not any(left_out.dates)
+    assert "2020-01-02" in kept.dates
+    assert "0% of the true passages and 100% of the false ones have dates" in " ".join(kept.notes)

@@ -94,6 +94,7 @@ def lay_out(
     *,
     seed: int,
     n_asked: int | None = None,
+    keep_dates: bool = False,
 ) -> Layout:
     """Draw a sample, index it, and say who publishes what.
 
@@ -108,6 +109,8 @@ def lay_out(
         Of every draw.
     n_asked
         At most so many are asked; the corpus is the same whatever this is.
+    keep_dates
+        Whether dates stay even if having one tells true passages from false ones.
     """
     n_indexed, n_attacked = protocol.sample.sizes(len(clean))
     drawn = order(len(clean), seed)[:n_indexed].tolist()
@@ -133,7 +136,7 @@ def lay_out(
     rng = np.random.default_rng([seed, 6])
     titles, title_note = _titles(passages, own, rng)
     sources, source_of, source_note = _sources(passages, protocol.publishing, seed)
-    dates, date_note = _dates(passages)
+    dates, date_note = _dates(passages, keep=keep_dates)
     return Layout(
         dataset,
         attack,
@@ -239,8 +242,8 @@ def _sources(
     return names, source_of, f"sources are simulated, {publishing.wrong:.0%} of the documents misfiled"
 
 
-def _dates(passages: Sequence[LabelledPassage]) -> tuple[tuple[str | None, ...], str]:
-    """Dates, unless having one tells true from false."""
+def _dates(passages: Sequence[LabelledPassage], *, keep: bool) -> tuple[tuple[str | None, ...], str]:
+    """Dates, unless having one tells true from false and they are not to be kept all the same."""
     dates = tuple(passage.date for passage in passages)
     shares = []
     for label in (True, False):
@@ -248,6 +251,11 @@ def _dates(passages: Sequence[LabelledPassage]) -> tuple[tuple[str | None, ...],
         shares.append(sum(has) / len(has) if has else None)
     if not any(dates) or None in shares or abs((shares[0] or 0.0) - (shares[1] or 0.0)) <= 0.05:
         return dates, ""
+    if keep:
+        return dates, (
+            f"{shares[0] or 0.0:.0%} of the true passages and {shares[1] or 0.0:.0%} of the false ones have "
+            "dates; they are part of the attack"
+        )
     return (None,) * len(dates), "dates are left out: having one would tell true passages from false ones"
 
 

@@ -218,7 +218,16 @@ class Run:
             found = material.attacked(asked, attack, protocol, seed=seed, n_asked=n_asked)
         elif choice.name == "own":
             found = asked
-        made = layouts.lay_out(dataset.name, choice.label, clean, found, protocol, seed=seed, n_asked=n_asked)
+        made = layouts.lay_out(
+            dataset.name,
+            choice.label,
+            clean,
+            found,
+            protocol,
+            seed=seed,
+            n_asked=n_asked,
+            keep_dates=attack is not None and attack.dated,
+        )
         if not made.questions:
             self.watch.say(f"{dataset.name}: attack {choice.label} can do nothing to any question.")
         return Scene(made, protocol, self.making, attack)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from asked import FAIR, planted, without
 
+from veridical import registry
 from veridical.bench.attacks.base import create
 from veridical.bench.attacks.citing import CITATIONS
 from veridical.bench.attacks.injection import INSTRUCTIONS
@@ -90,6 +91,11 @@ def test_a_forged_date_is_later_than_every_true_passage():
 def test_dates_are_written_as_the_true_ones_are():
     iso = without(date="2020-05")
     assert fakes("forged_dates", iso, n_days=1)[0].date == "2020-05-02"
+
+
+def test_dates_are_part_of_attacks_that_set_them():
+    dated = {name for name in registry.names("attacks") if registry.load("attacks", name).dated}
+    assert dated == {"outdated", "forged_dates"}
 
 
 @pytest.mark.parametrize("name", ["outdated", "forged_dates"])

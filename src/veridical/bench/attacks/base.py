@@ -28,9 +28,13 @@ class Attack:
     ----------
     needs_llm
         Whether its constructor takes a keyword ``llm``, a language model that writes what is planted.
+    dated
+        Whether dates of passages are part of it: a run keeps them even where having one tells planted from
+        true passages.
     """
 
     needs_llm: ClassVar[bool] = False
+    dated: ClassVar[bool] = False
 
     def plant(self, question: Question, rng: np.random.Generator) -> Sequence[LabelledPassage]:
         """Return the passages that are planted for one question; none where the attack can do nothing.

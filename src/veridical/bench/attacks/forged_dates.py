@@ -26,6 +26,8 @@ class ForgedDates(Attack):
         A copy is dated one to so many days after the latest true passage.
     """
 
+    dated = True
+
     def __init__(self, *, n: int = 1, n_days: int = 60) -> None:
         self.n = counted(n, "altered passages")
         self.n_days = counted(n_days, "days")

@@ -29,6 +29,8 @@ class Outdated(Attack):
         A copy is dated one to so many years before the earliest true passage.
     """
 
+    dated = True
+
     def __init__(self, *, n: int = 1, n_years: int = 5) -> None:
         self.n = counted(n, "old versions")
         self.n_years = counted(n_years, "years")
