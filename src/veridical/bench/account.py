@@ -30,6 +30,7 @@ def about_run(
         "title": config.title,
         "config": str(config.path),
         "against": config.against,
+        "notes": list(config.notes),
         "seeds": list(config.seeds),
         "protocol": {
             "name": protocol.name,

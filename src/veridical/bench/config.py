@@ -65,6 +65,8 @@ class Config:
         ``none``, ``settings`` (the environment's), or a GGUF file.
     against
         The system that the others are tested against.
+    notes
+        What the report says besides under its limitations.
     """
 
     path: Path
@@ -82,6 +84,7 @@ class Config:
     top_k: int
     llm: str
     against: str
+    notes: tuple[str, ...] = ()
 
     @property
     def judgements(self) -> tuple[tuple[float, float], ...]:
@@ -130,6 +133,7 @@ def load(path: Path) -> Config:
         top_k=at.whole("top_k", protocol.top_k, low=1, high=1000),
         llm=at.text("llm", "none"),
         against=at.text("against", protocol.claim.system),
+        notes=at.texts("notes", ()),
     )
     at.done()
     if not found.datasets:

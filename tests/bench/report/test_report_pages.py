@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import runs
 
 from veridical.bench.report import render
 from veridical.bench.report.blocks import Figure, Heading, Report, Table, Text
@@ -151,3 +152,10 @@ def test_a_system_without_rows_is_no_one_to_test_against(frame: Frame) -> None:
 def test_results_without_rows_make_no_report(tmp_path: Path) -> None:
     with Results(tmp_path / "r.db") as kept, pytest.raises(NotFoundError, match="no rows"):
         Frame(kept)
+
+
+def test_notes_of_the_configuration_come_first_among_the_limitations(tmp_path: Path) -> None:
+    _, path = runs.compare(runs.write_config(tmp_path, notes='["Only a trial."]'))
+    with Results(path, read_only=True) as kept:
+        (text,) = [b for b in section(build(Frame(kept)), "Limitations") if isinstance(b, Text)]
+    assert text.lines[0] == "Only a trial."

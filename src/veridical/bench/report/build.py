@@ -140,6 +140,7 @@ def _limitations(frame: Frame) -> list[Block]:
         "and the share without an answer.",
         "Intervals and tests are over the questions of these data sets and say nothing of others.",
     ]
+    lines[:0] = frame.facts.get("notes", [])
     if not models["llm"]:
         lines.append(
             "No language model took part: the embedded reader answers for every system, so systems that "
