@@ -122,7 +122,7 @@ def test_triviaqa(tmp_path: Path) -> None:
         ("Sunset Boulevard", "Sunset Blvd"),
         (
             LabelledPassage(
-                "tc_1-1", "About 1 ...", "factual", title="Trivia", source="http://trivia.example/"
+                "tc_1-0", "About 1 ...", "factual", title="Trivia", source="http://trivia.example/"
             ),
         ),
     )
@@ -303,12 +303,23 @@ def test_files_beside_are_named_too(name: str, file: str, text: str, said: str, 
 
 def test_an_answer_that_is_no_choice_is_refused(tmp_path: Path) -> None:
     path = published.realtimeqa(tmp_path)
-    for wrong in ('["3"]', '["-1"]', "[]", '["x"]'):
+    for wrong in ('["3"]', '["-1"]', '["x"]', "2"):
         path.write_text(path.read_text("utf-8").replace('["2"]', wrong), "utf-8")
         with pytest.raises(InputError, match="line 1"):
             dataset("realtimeqa").load(path)
         published_again = path.read_text("utf-8").replace(wrong, '["2"]', 1)
         path.write_text(published_again, "utf-8")
+
+
+def test_questions_that_have_no_answer_are_left_out(tmp_path: Path) -> None:
+    path = published.realtimeqa(tmp_path)
+    path.write_text(path.read_text("utf-8").replace('["2"]', "[]"), "utf-8")
+    assert [question.id for question in dataset("realtimeqa").load(path)] == ["20230106_1", "20230106_2"]
+    path = published.qacc(tmp_path)
+    path.write_text(
+        path.read_text("utf-8").replace('"correctAnswer": "Wasim Akram"', '"correctAnswer": NaN', 1), "utf-8"
+    )
+    assert [question.id for question in dataset("qacc").load(path)] == ["qacc-dev-1", "qacc-test-2"]
 
 
 @pytest.mark.parametrize("name", WRITERS)

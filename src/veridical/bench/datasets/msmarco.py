@@ -57,11 +57,12 @@ def _question(record: Any, _: str) -> Question | None:
     passages = tuple(
         LabelledPassage(
             f"{number}-{i}",
-            files.text(passage, "passage_text"),
+            passage["passage_text"].strip(),
             "factual",
             source=passage.get("url"),
             supporting=bool(passage["is_selected"]),
         )
         for i, passage in enumerate(record["passages"])
+        if passage["passage_text"].strip()
     )
     return Question(number, files.text(record, "query"), answers, passages)

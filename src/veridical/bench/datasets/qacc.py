@@ -28,13 +28,16 @@ class QACC(DataSet):
         """See `DataSet.load`.
 
         A result from which annotators read only answers other than the correct one is labelled
-        ``misinformation``; one that gives the correct answer is ``supporting``.
+        ``misinformation``; one that gives the correct answer is ``supporting``. Questions without a correct
+        answer are left out.
         """
         return files.questions(path, files.elements(path), _question, "QACC")
 
 
-def _question(record: Any, _: str) -> Question:
+def _question(record: Any, _: str) -> Question | None:
     number = f"qacc-{record['split']}-{record['annotation_task_id']}"
+    if isinstance(record["correctAnswer"], float):  # NaN: the annotators found none
+        return None
     right = files.text(record, "correctAnswer")
     read_in = _read_in(record)
     same = {answer for answer in read_in if contains(answer, [right]) or contains(right, [answer])}
@@ -47,7 +50,7 @@ def _question(record: Any, _: str) -> Question:
             f"{number}-{place}",
             str(text).strip(),
             "misinformation" if place in contradicting else "factual",
-            source=str(source),
+            source=source if isinstance(source, str) else None,
             supporting=place in supporting,
         )
         for place, (text, source) in enumerate(zip(contexts, sources, strict=True))

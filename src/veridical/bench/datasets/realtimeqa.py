@@ -29,7 +29,7 @@ class RealTimeQA(DataSet):
         """See `DataSet.load`.
 
         Passages are those of ``DATE_gcs.jsonl`` beside ``DATE_qa.jsonl``, where it is there; empty ones are
-        left out.
+        left out, and so are questions that have no answer yet.
         """
         if not path.is_dir():
             return _week(path)
@@ -73,13 +73,13 @@ def _retrieved(path: Path) -> dict[str, tuple[LabelledPassage, ...]]:
     return found
 
 
-def _question(record: Any, passages: dict[str, tuple[LabelledPassage, ...]]) -> Question:
+def _question(record: Any, passages: dict[str, tuple[LabelledPassage, ...]]) -> Question | None:
     number = files.text(record, "question_id")
-    choices = files.texts(record, "choices")
-    if len(choices) != len(record["choices"]):
-        raise ValueError("two choices are the same, or one is empty")
+    choices = tuple(str(choice).strip() for choice in record["choices"])
     places = [int(place) for place in record["answer"]]
-    if not places or not all(0 <= place < len(choices) for place in places):
+    if not places:
+        return None
+    if not all(0 <= place < len(choices) for place in places):
         raise ValueError(f"answer {record['answer']} is none of {len(choices)} choices")
     return Question(
         number,

@@ -34,12 +34,12 @@ def _question(record: Any, _: str) -> Question | None:
     if answer is None:
         return None
     passages = []
-    for result in record.get("SearchResults") or ():
+    for i, result in enumerate(record.get("SearchResults") or ()):
         text = str(result.get("Description") or "").strip()
         if text:
             passages.append(
                 LabelledPassage(
-                    f"{number}-{result['Rank']}",
+                    f"{number}-{i}",
                     text,
                     "factual",
                     title=str(result.get("Title") or ""),
