@@ -43,8 +43,11 @@ def contains(answer: str, golds: Sequence[str]) -> bool:
 
 
 def f1(answer: str, gold: str) -> float:
-    """Token F1 of an answer against one gold answer, in [0, 1].
+    r"""Token F1 of an answer against one gold answer, in [0, 1].
 
+    .. math:: F_1 = 2 P R / (P + R), \quad P = |a \cap g| / |a|, \quad R = |a \cap g| / |g|
+
+    over the multisets of tokens :math:`a` and :math:`g` after `normalise`; 0 where they share none.
     HotpotQA's rule applies: where either side is yes, no or noanswer and they differ, it is 0. Two texts that
     both normalise to nothing agree.
     """

@@ -66,7 +66,9 @@ def risk_coverage(confidence: npt.ArrayLike, loss: npt.ArrayLike) -> RiskCoverag
 
 
 def calibration_error(probability: npt.ArrayLike, right: npt.ArrayLike, *, n_bins: int = 10) -> float:
-    """Expected calibration error, in [0, 1]: how far probabilities lie from what they stand for.
+    r"""Expected calibration error, in [0, 1]: how far probabilities lie from what they stand for.
+
+    .. math:: ECE = \sum_b \frac{n_b}{n} \left|\bar p_b - \bar y_b\right|
 
     The mean over bins of equal width, weighted by how many answers fall into each, of the distance between
     the mean probability and the share that is right. NaN without answers.
