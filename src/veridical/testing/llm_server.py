@@ -93,6 +93,8 @@ class ScriptedServer:
         Asked first, with each request; what it returns is the answer, unless it is ``None``.
     requests, headers
         Bodies and headers received, by lower-case name.
+    n_at_once
+        The most requests that were there at the same time.
     url
         The base URL to give a client.
     """
@@ -103,6 +105,7 @@ class ScriptedServer:
         self.rule: Callable[[Mapping[str, Any]], Fault | None] = lambda _: None
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.n_at_once = self._n_here = 0
         self._lock = threading.Lock()
         server = self
 
@@ -134,7 +137,11 @@ class ScriptedServer:
             fault = self.rule(self.requests[-1])
             if fault is None:
                 fault = self.faults.pop(0) if self.faults else self.usual
+            self._n_here += 1
+            self.n_at_once = max(self.n_at_once, self._n_here)
         time.sleep(fault.hang_s)
+        with self._lock:
+            self._n_here -= 1
         if fault.drop:
             handler.close_connection = True
             handler.connection.close()
