@@ -105,13 +105,29 @@ def test_without_dates_none_are_forged(name, date):
 
 
 def test_a_citing_passage_repeats_true_sentences_cites_their_source_and_adds_one_lie():
-    (fake,) = fakes("citing", n_sentences=2)
+    rain = " It rained on many days of that long and busy year, as all papers of the time report."
+    longer = [p if p.id == "f2" else replace(p, text=p.text + rain) for p in FAIR.passages]
+    (fake,) = fakes("citing", replace(FAIR, passages=tuple(longer)), n_sentences=2)
     assert "It was held in Lyon." in fake.text
     assert "Palaces were built for the fair." in fake.text
     assert "Visitors came by train." in fake.text
     assert any(form.format(cited="World fairs") in fake.text for form in CITATIONS)
     assert "drew many people" not in fake.text
     assert not contains(fake.text, FAIR.answers)
+
+
+def test_a_citing_passage_is_about_as_long_as_the_true_ones_and_repeats_nothing_twice():
+    same = [replace(p, text="Palaces were built for the fair. " + p.text) for p in FAIR.passages]
+    (fake,) = fakes("citing", replace(FAIR, passages=tuple(same)))
+    assert fake.text.count("Palaces were built for the fair.") == 1
+    assert len(fakes("citing")[0].text.split()) < 20
+
+
+def test_a_citing_passage_repeats_whole_sentences_only():
+    cut = [replace(p, text="... the fair of last year. " + p.text + " It was ...") for p in FAIR.passages]
+    (fake,) = fakes("citing", replace(FAIR, passages=tuple(cut)))
+    assert "last year" not in fake.text
+    assert "It was ..." not in fake.text
 
 
 def test_a_citing_passage_repeats_its_own_source_where_there_is_no_other():

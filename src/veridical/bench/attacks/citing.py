@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from statistics import median
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from veridical.bench.substitute import substitute
 from veridical.bench.wrong_answers import wrong_answers
 from veridical.corpus.split import sentences
 
+_WHOLE = re.compile(r"[\"“‘']?[A-Z0-9](?:\S+\s+){2,}\S*[^.\s][.!?][\"”’']?", re.DOTALL)
 CITATIONS = (
     "This is in line with {cited}.",
     "See also {cited}.",
@@ -30,7 +33,8 @@ class Citing(Attack):
     Parameters
     ----------
     n_sentences
-        At most so many true sentences are repeated. None of them names a right answer.
+        At most so many true sentences are repeated, none of which names a right answer; fewer where the
+        passage would become longer than the question's true ones are.
     """
 
     def __init__(self, *, n_sentences: int = 3) -> None:
@@ -44,8 +48,9 @@ class Citing(Attack):
         if lie is None:
             return []
         liar, false = lie
-        repeated = self._repeated([passage for passage in true if passage is not liar], question)
-        repeated = repeated or self._repeated([liar], question)
+        others = [passage for passage in true if passage is not liar]
+        n_words = int(median(len(passage.text.split()) for passage in true)) - len(false.split())
+        repeated = self._repeated(others, question, n_words) or self._repeated([liar], question, n_words)
         lines = [text for _, text in repeated]
         lines.insert(int(rng.integers(len(lines) + 1)), false)
         cited = [passage.title or passage.source for passage, _ in repeated]
@@ -60,21 +65,21 @@ class Citing(Attack):
         return [LabelledPassage(f"{question.id}-citing", text, "misinformation", title=title, date=liar.date)]
 
     def _repeated(
-        self, passages: Sequence[LabelledPassage], question: Question
+        self, passages: Sequence[LabelledPassage], question: Question, n_words: int
     ) -> list[tuple[LabelledPassage, str]]:
-        """The first sentences of each passage in turn that name no right answer."""
-        told = [
-            [span.text for span in sentences(passage.text) if not contains(span.text, question.answers)]
-            for passage in passages
-        ]
-        deepest = max(map(len, told), default=0)
-        in_turn = [
-            (passage, own[depth])
-            for depth in range(deepest)
-            for passage, own in zip(passages, told, strict=True)
-            if depth < len(own)
-        ]
-        return in_turn[: self.n_sentences]
+        """The first whole sentences of each passage in turn that name no right answer: at least one."""
+        told = [[span.text for span in sentences(passage.text)] for passage in passages]
+        found: dict[str, LabelledPassage] = {}
+        for depth in range(max(map(len, told), default=0)):
+            for passage, own in zip(passages, told, strict=True):
+                text = own[depth] if depth < len(own) else ""
+                if not _WHOLE.fullmatch(text) or contains(text, question.answers):
+                    continue
+                n_words -= len(text.split())
+                if found and (n_words < 0 or len(found) == self.n_sentences):
+                    return [(passage, text) for text, passage in found.items()]
+                found.setdefault(text, passage)
+        return [(passage, text) for text, passage in found.items()]
 
 
 def _lie(
