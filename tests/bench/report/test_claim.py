@@ -82,6 +82,7 @@ def test_its_own_ablations_are_no_others(made: Make) -> None:
         "theirs": {"strict": ones(40)},
     }
     assert verdict(made(marks, systems={"less": {"ablation_of": "ours"}})).first == "first"
+    assert verdict(made(marks, systems={"less": {"name": "ours"}})).first == "first"
     assert verdict(made(marks)).first == "behind"
 
 

@@ -59,8 +59,10 @@ def verdicts(frame: Frame) -> list[Verdict]:
 
 
 def _others(frame: Frame, system: str, found: list[Test]) -> list[Test]:
-    """Every system that is no ablation of the one in question."""
-    return [test for test in found if frame.about(test.system)["ablation_of"] != system]
+    """Every system that is neither an ablation nor another setting of the one in question."""
+    own = frame.about(system)["name"]
+    abouts = ((test, frame.about(test.system)) for test in found)
+    return [test for test, about in abouts if own not in (about["ablation_of"], about["name"])]
 
 
 def _verdict(
@@ -118,7 +120,7 @@ def section(frame: Frame) -> list[Block]:
             (
                 f"At {claim['feedback']:.0%} feedback {name} is first in {first}, or at most "
                 f"{claim['margin']:.2f} behind the first, and lowest in {lowest} (each other system, "
-                f"p < {claim['alpha']:g} after Holm's correction). Its own ablations do not count as others.",
+                f"p < {claim['alpha']:g} after Holm's correction). Its own ablations and other settings are no others.",
                 _summed(found, first, lowest),
             )
         )
