@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from veridical.pipeline.reasoning import ChainOptions
 
 _CHAINS = 5
-_STEPS = 5
+_STEPS = 3
 _ALSO = 2
 _OUT = 3
+_LEGEND = "probability, relevance, credibility, reliability, and the triple"
 
 
 def chain_options(context: str | None, credibility: str | None, selector: str | None) -> ChainOptions | None:
@@ -46,7 +48,8 @@ def print_best_chain(answer: Answer) -> None:
     triples = {triple.id: triple for triple in trace.triples}
     line = Text("along: ", style="dim")
     line.append_text(Text(" → ").join(_claim(triples[number]) for number in best.triples))
-    line.append(f"  ({_share(best.confidence)} sure; --trace shows how it was found)", style="dim")
+    sure = f"  (the chain's confidence: {_share(best.confidence)}; --trace shows how it was found)"
+    line.append(sure, style="dim")
     out.print(line)
 
 
@@ -86,8 +89,9 @@ def tree(trace: Trace) -> Tree:
         Text.assemble(
             ("How it was reasoned", "bold"),
             (
-                f" · {counted(trace.n_triples, 'triple')} by {trace.extractor} · {trace.n_prompts} put to "
-                f"{trace.selector} · credibility: {trace.credibility} · context: {trace.context}",
+                f" · {counted(trace.n_triples, 'triple')} by {trace.extractor} · "
+                f"{counted(trace.n_prompts, 'choice')} by {trace.selector} · "
+                f"credibility: {trace.credibility} · context: {trace.context}",
                 "dim",
             ),
         ),
@@ -119,7 +123,9 @@ def _hop(parent: Tree, hop: Hop, triples: Mapping[int, Triple]) -> None:
     before = f", {hop.n_finished} finished before" if hop.n_finished else ""
     node = parent.add(
         Text.assemble(
-            (f"Hop {hop.number}", "bold"), (f" · {counted(len(hop.steps), 'chain')} continued{before}", "dim")
+            (f"Hop {hop.number}", "bold"),
+            (f" · {counted(len(hop.steps), 'chain')} continued{before}", "dim"),
+            (f"\n{_LEGEND}" if hop.steps else "", "dim italic"),
         )
     )
     for step in hop.steps[:_STEPS]:
@@ -142,33 +148,32 @@ def _step(parent: Tree, step: ChainStep, triples: Mapping[int, Triple]) -> None:
     _more(node, len(step.kept_out) - _OUT, "triple", " kept out by credibility")
 
 
-def _option(option: ChainOption, triples: Mapping[int, Triple]) -> Text:
+def _option(option: ChainOption, triples: Mapping[int, Triple]) -> Table:
     mark = ("✓ ", "bold green") if option.kept else ("  ", "")
-    line = Text.assemble(mark, (f"{option.label} {_share(option.probability):>5} ", "bold"))
+    figures = Text.assemble(
+        mark, (f"{option.label} {_share(option.probability):>5} ", "bold"), (_numbers(option), "dim")
+    )
     if option.triple is None:
-        line.append("stop: nothing more is needed", style="italic")
-        return line
-    line.append_text(_claim(triples[option.triple]))
-    line.append(_numbers(option), style="dim")
-    return line
+        return _row(figures, Text("stop: nothing more is needed", style="italic"))
+    return _row(figures, _claim(triples[option.triple]))
 
 
-def _kept_out(option: ChainOption, triples: Mapping[int, Triple]) -> Text:
+def _kept_out(option: ChainOption, triples: Mapping[int, Triple]) -> Table:
     claim = _claim(triples[option.triple]) if option.triple is not None else Text()
-    return Text.assemble(("✗ kept out by credibility: ", "red"), claim, (_numbers(option), "dim"))
+    figures = Text.assemble(("✗ ", "red"), " " * 8, (_numbers(option), "dim"))
+    return _row(figures, Text.assemble(("kept out by credibility: ", "red"), claim))
+
+
+def _row(figures: Text, text: Text) -> Table:
+    """Set figures before a text, so that those of all choices stand below each other however it wraps."""
+    row = Table.grid(padding=(0, 2))
+    row.add_row(figures, text)
+    return row
 
 
 def _numbers(option: ChainOption) -> str:
-    parts = (
-        (name, value)
-        for name, value in (
-            ("relevance", option.relevance),
-            ("credibility", option.credibility),
-            ("reliability", option.reliability),
-        )
-        if value is not None
-    )
-    return "  " + " · ".join(f"{name} {value:.2f}" for name, value in parts)
+    values = (option.relevance, option.credibility, option.reliability)
+    return " ".join("    " if value is None else f"{value:4.2f}" for value in values)
 
 
 def _claim(triple: Triple) -> Text:
