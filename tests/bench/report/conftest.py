@@ -61,9 +61,9 @@ CLAIM = {
 }
 
 
-def about_system(name: str, **changed: Any) -> dict[str, Any]:
-    known = {"title": name.title(), "paper": "", "differs": "", "calls": "1", "belief": "", "needs": []}
-    more = {"name": name, "settings": {}, "swept": None, "ablation_of": None, "lacks": []}
+def about_system(label: str, **changed: Any) -> dict[str, Any]:
+    known = {"title": label.title(), "paper": "", "differs": "", "calls": "1", "belief": "", "needs": []}
+    more = {"name": label, "settings": {}, "swept": None, "ablation_of": None, "lacks": []}
     return {**known, **more, **changed}
 
 

@@ -120,7 +120,8 @@ def section(frame: Frame) -> list[Block]:
             (
                 f"At {claim['feedback']:.0%} feedback {name} is first in {first}, or at most "
                 f"{claim['margin']:.2f} behind the first, and lowest in {lowest} (each other system, "
-                f"p < {claim['alpha']:g} after Holm's correction). Its own ablations and other settings are no others.",
+                f"p < {claim['alpha']:g} after Holm's correction). Its own ablations and other settings are "
+                "no others.",
                 _summed(found, first, lowest),
             )
         )
