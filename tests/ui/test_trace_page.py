@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from veridical.errors import InputError, StoreError
-from veridical.testing.sample_trace import ANSWER, UNTRACED
+from veridical.testing.sample_trace import ANSWER, SENTENCE, UNTRACED
+from veridical.types import Candidate, Span, Witness
 from veridical.ui.trace import render, write_trace
 
 
@@ -54,6 +55,15 @@ def test_each_choice_stands_there_with_its_numbers_and_what_was_kept_out() -> No
     assert html.count('<tr class="kept">') == 2
     assert html.count('<tr class="out">') == 1
     assert "0.4 × relevance + 0.6 × credibility" in html
+
+
+def test_candidates_stand_there_with_who_gives_them() -> None:
+    said = Span(SENTENCE, 0, len(SENTENCE))
+    witness = Witness(1, 1, said, said, 0.8, 0.9, 0.25, title="On the <i>coast</i>")
+    page = render(replace(ANSWER, text="", candidates=(Candidate(1, "Oslo <b>", 1.0, 0.28, (witness,)),)))
+    assert "28.0%" in page
+    assert "d1 On the &lt;i&gt;coast&lt;/i&gt; · trust 0.25" in page
+    assert "Candidate answers" not in render(ANSWER)
 
 
 def test_the_weights_of_the_mix_are_written_in_short() -> None:
