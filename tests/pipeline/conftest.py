@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from bridging import DOCUMENTS, Counting, Open
 
 from veridical import Veridical
 from veridical.llm.base import LLM
 from veridical.nli.base import NLIModel
+from veridical.pipeline import extracting, opened, reasoning
 from veridical.reading.base import Reader
 from veridical.testing.fake_models import FakeModels
 
@@ -86,3 +89,23 @@ def kb(open_kb: Callable[..., Veridical], corpus: Path, built: Path, tmp_path: P
             moved,
         )
     return v
+
+
+@pytest.fixture
+def bridges(open_kb: Open, tmp_path: Path) -> Veridical:
+    """Four documents of which two and a fake one have to do with a bridge, built for method reliable."""
+    path = tmp_path / "bridges.jsonl"
+    path.write_text("\n".join(map(json.dumps, DOCUMENTS)), "utf-8")
+    v = open_kb("bridges")
+    v.ingest(path)
+    v.build(method="reliable")
+    return v
+
+
+@pytest.fixture
+def extractor(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    """Stands in for whatever extractor is asked for."""
+    counting = Counting()
+    for module in (extracting, reasoning, opened):
+        monkeypatch.setattr(module, "extractor_named", lambda *_: counting)
+    return counting
