@@ -158,12 +158,11 @@ def test_room_for_the_reply_grows_with_the_claims():
 # --- failures ---
 
 
-def test_a_claim_that_was_not_judged_is_asked_about_again_alone():
-    replies = ["\n".join([line("T1", 10), line("T3", 9)]), line("T1", 1)]
-    llm = OptionsLLM(replies)
+def test_claims_that_were_not_judged_are_asked_about_again_each_alone():
+    llm = OptionsLLM([line("T3", 9), line("T1", 10), line("T1", 1)])
     assert LLMEvaluator(llm, n_per_call=3).judge_triples(CLAIMS[:3]) == [1.0, 0.1, 0.9]
-    assert shown(llm.calls[1]) == {"T1": RHINE}
-    assert [options["temperature"] for options in llm.options] == [0.0, 0.0]
+    assert [shown(call) for call in llm.calls[1:]] == [{"T1": DANUBE}, {"T1": RHINE}]
+    assert [options["temperature"] for options in llm.options] == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("n_per_call", [1, 8])
