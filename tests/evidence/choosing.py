@@ -25,7 +25,6 @@ HOP = [
     Step(QUESTION, 2, (OTHERS[0],), (BORN, RIVER, *OTHERS[1:])),
     Step(QUESTION, 2, (OTHERS[1],), (RIVER, BORN, OTHERS[0])),
 ]
-GO_ON = Step(QUESTION, 2, (BORN,), (RIVER, *OTHERS))
 
 
 def listed(messages):

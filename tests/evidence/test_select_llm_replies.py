@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from choosing import GO_ON, HOP, Choosing, Voting, by_text, selector_of
+from choosing import HOP, Choosing, Voting, by_text, selector_of
 
 from veridical.errors import BudgetError, LLMError, UnreachableError
 from veridical.evidence.selectors import Step
@@ -115,15 +115,19 @@ def test_nobody_there_is_an_error_even_if_others_were_chosen():
 
 
 def test_notes_are_those_of_the_last_search():
-    replies = ["B", "B", "B", "B"]
-    selector = selector_of(Voting(replies), n_votes=2)
+    def weigh(text, chain):
+        if chain == BORN:
+            raise LLMError("the server is down", "Start it.")
+        return 1.0
+
+    selector = selector_of(Choosing(weigh))
     selector.select([FIRST])
-    assert selector.notes
-    selector.select([GO_ON])
+    selector.select(HOP)
     assert len(selector.notes) == 1
-    other = selector_of(Choosing())
-    other.select([FIRST])
-    assert other.notes == ()
+    selector.select([Step(QUESTION, 3, (OTHERS[0], BORN), (RIVER,))])
+    assert len(selector.notes) == 1, "they are of all hops"
+    selector.select([FIRST])
+    assert selector.notes == ()
 
 
 def test_when_the_budget_runs_out_the_same_steps_go_on_where_they_ended(tmp_path):
