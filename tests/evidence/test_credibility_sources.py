@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import veridical
 from veridical.errors import InputError
 from veridical.evidence.credibility import combine, doubted
 
@@ -39,6 +41,16 @@ def test_no_source_has_the_labels_of_the_ideal_setting():
     with pytest.raises(InputError, match="ideal") as caught:
         combine("ideal", [0.5], [0.5])
     assert "none, llm, trust, joint" in caught.value.hint
+
+
+def test_labels_of_a_data_set_are_known_to_the_benchmark_alone():
+    package = Path(veridical.__file__).parent
+    saying = {
+        path.relative_to(package).parts[0]
+        for path in package.rglob("*.py")
+        if re.search(r"(?i)(?<![a-z])ideal(?![a-z])", path.read_text("utf-8"))
+    }
+    assert saying == {"bench"}
 
 
 def test_of_trust_only_the_doubt_counts():

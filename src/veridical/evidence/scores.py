@@ -22,7 +22,10 @@ _ONLY = re.compile(rf"\s*(?:{_VALUE})\s*", re.I)
 _LINE_END = re.compile(r"[\s.;,*_`|)\]}]*(?:\n|$)")
 _QUOTED = re.compile(r'<[^<>\n]*>|‹[^‹›\n]*›|"[^"\n]*"|“[^“”\n]*”')
 _ID = re.compile(r"^[^\w\n]{0,12}(T\d{1,4})\b", re.I | re.M)
-_OBJECT = re.compile(r"\{[^{}]*\}")
+_JSON = re.compile(r'^[ \t*`•-]*(?=(?:\[[\[ \t]*)?\{\s*")', re.M)
+_BEFORE_OBJECT = re.compile(r"[\s,;\[]*(?=\{)")
+_LIST_BEGINS = re.compile(r'\{\s*"\w*"\s*:\s*\[\s*(?=\{)')
+_DECODER = json.JSONDecoder()
 
 
 def read_score(text: str, *, cut: bool = False) -> float | None:
@@ -32,7 +35,7 @@ def read_score(text: str, *, cut: bool = False) -> float | None:
     ----------
     text
         What a model wrote: ``Credibility Score: 8``, ``score: 7.5``, ``9/10``, ``8 out of 10``, ``80%``,
-        ``ten``, or a JSON object with the key ``score``.
+        ``ten``, or a JSON object with the key ``score`` that begins a line.
     cut
         The reply ends where the tokens did: its last line is not read, unless it is a whole JSON object.
 
@@ -44,8 +47,8 @@ def read_score(text: str, *, cut: bool = False) -> float | None:
         brackets is not the model's own and not read.
     """
     text = text[:_MAX_CHARS]
-    found = [row["score"] for row in _objects(text) if "score" in row]
-    if found:
+    if _JSON.search(text):
+        found = [row["score"] for row in _objects(text) if "score" in row]
         return _of_json(found[0]) if len(found) == 1 else None
     return _score(_without_last_line(text) if cut else text)
 
@@ -57,7 +60,7 @@ def read_scores(text: str, ids: Collection[str], *, cut: bool = False) -> dict[s
     ----------
     text, cut
         As of `read_score`: lines that begin with an id, in any order, or JSON objects with the keys ``id``
-        and ``score``.
+        and ``score``, alone or in a list, up to where the JSON breaks. Where there is JSON, no line is read.
     ids
         Those that were asked about. Where there is only one, the reply need not repeat it.
 
@@ -68,12 +71,12 @@ def read_scores(text: str, ids: Collection[str], *, cut: bool = False) -> dict[s
         became of the others; ids that were not asked about are passed over. Nothing is given by position.
     """
     text = text[:_MAX_CHARS]
-    pairs = list(_from_json(text))
-    if not pairs:
-        lines = _without_last_line(text) if cut else text
-        pairs = list(_from_lines(lines))
-        if not pairs and len(ids) == 1:
-            pairs = [(next(iter(ids)), read_score(text, cut=cut))]
+    if _JSON.search(text):
+        pairs = list(_from_json(text))
+    else:
+        pairs = list(_from_lines(_without_last_line(text) if cut else text))
+    if not pairs and len(ids) == 1:
+        pairs = [(next(iter(ids)), read_score(text, cut=cut))]
     times = Counter(id_ for id_, _ in pairs)
     return {id_: value for id_, value in pairs if id_ in ids and times[id_] == 1 and value is not None}
 
@@ -94,13 +97,41 @@ def _from_json(text: str) -> Iterator[tuple[str, float | None]]:
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Objects without others inside, also those of a list that is cut."""
-    for match in _OBJECT.finditer(text):
-        try:
-            row = json.loads(match[0])
-        except (ValueError, RecursionError):
-            continue
-        yield row
+    """Objects with a score, or with no object inside, as far as the JSON is whole.
+
+    JSON begins a line: an object within one may be copied out of what is judged. For the same reason nothing
+    is read after the place where JSON breaks, which may lie in a string.
+    """
+    start = _JSON.search(text)
+    while start is not None:
+        place = start.end()
+        while gap := _BEFORE_OBJECT.match(text, place):
+            place = gap.end()
+            try:
+                value, place = _DECODER.raw_decode(text, place)
+            except (ValueError, RecursionError):
+                head = _LIST_BEGINS.match(text, place)
+                if head is None:
+                    return
+                place = head.end()
+            else:
+                yield from _rows(value)
+        start = _JSON.search(text, place)
+
+
+def _rows(value: object) -> Iterator[Mapping[str, Any]]:
+    todo = [value]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, list):
+            todo += value
+        elif isinstance(value, dict):
+            inner = [each for each in value.values() if isinstance(each, (dict, list))]
+            if "score" in value:
+                inner = []
+            todo += inner
+            if not inner:
+                yield value
 
 
 def _of_json(value: object) -> float | None:
