@@ -17,7 +17,7 @@ ASK = ("ask", "What does the gateway use?", "--method", "reliable")
 def test_the_surest_chain_is_printed_and_the_trace_only_when_asked_for(cli: Cli) -> None:
     plain = cli(*ASK)
     assert plain.code == 0
-    assert "along: " in plain.out
+    assert "best chain: " in plain.out
     assert "method reliable" in plain.out
     assert "How it was reasoned" not in plain.out
     traced = cli(*ASK, "--trace")

@@ -46,9 +46,9 @@ def print_best_chain(answer: Answer) -> None:
     if trace is None or best is None:
         return
     triples = {triple.id: triple for triple in trace.triples}
-    line = Text("along: ", style="dim")
+    line = Text("best chain: ", style="dim")
     line.append_text(Text(" → ").join(_claim(triples[number]) for number in best.triples))
-    sure = f"  (the chain's confidence: {_share(best.confidence)}; --trace shows how it was found)"
+    sure = f"  (confidence {_share(best.confidence)}; --trace shows how it was found)"
     line.append(sure, style="dim")
     out.print(line)
 
