@@ -24,15 +24,17 @@ _OUT = 3
 _LEGEND = "probability, relevance, credibility, reliability, and the triple"
 
 
-def chain_options(context: str | None, credibility: str | None, selector: str | None) -> ChainOptions | None:
-    """How chains are to be found; ``None`` where nothing was said about it.
+def chain_options(
+    context: str | None, credibility: str | None, selector: str | None, *, traced: bool
+) -> ChainOptions | None:
+    """How chains are to be found; ``None`` where nothing was said about it and no trace is wanted.
 
     Raises
     ------
     InputError
         One of them is unknown.
     """
-    if context is None and credibility is None and selector is None:
+    if context is None and credibility is None and selector is None and not traced:
         return None
     from veridical.pipeline.reasoning import ChainOptions
 

@@ -103,7 +103,7 @@ def ask(
     from veridical.pipeline.asking import exit_code
     from veridical.pipeline.facade import Veridical
 
-    chains = chain_options(context, credibility, selector)
+    chains = chain_options(context, credibility, selector, traced=trace or trace_html is not None)
     with Veridical.open(kb, announce=announce) as v, waiting("reading and answering"):
         answer = v.ask(
             question,
