@@ -162,7 +162,10 @@ class Models:
         if not settings.llm_base_url:
             return self._embedded()
         if not settings.llm_model:
-            raise InputError("A language model is configured by half: VERIDICAL_LLM_MODEL is not set.")
+            raise InputError(
+                "A language model is configured by half: VERIDICAL_LLM_MODEL is not set.",
+                "Set it to a name that the server knows, such as llama-3.1-8b-instruct.",
+            )
         from veridical.llm.openai_ import OpenAILLM
 
         return OpenAILLM(
