@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -148,3 +149,14 @@ def test_a_data_set_that_is_here_is_checked_and_not_fetched(
 def test_a_data_set_that_nobody_knows_is_refused(bench: Cli) -> None:
     ran = bench("fetch", "nothing")
     assert ran.code == 2 and "hotpotqa" in ran.err
+
+
+def test_the_commands_that_the_page_shows_run(bench: Cli, tmp_path: Path) -> None:
+    runs.write_config(tmp_path, systems='["veridical", "vanilla"]').rename(tmp_path / "bench.toml")
+    page = Path(__file__).parents[2] / "docs" / "bench.md"
+    shown = re.findall(r"^veridical bench ([^#\n]*)", page.read_text("utf-8"), re.MULTILINE)
+    assert {line.split()[0] for line in shown} == {"run", "report", "compare", "fetch", "list", "export"}
+    for line in shown:
+        if not line.startswith("fetch"):  # which needs a network
+            ran = bench(*line.split())
+            assert ran.code == 0, (line, ran.err)

@@ -38,6 +38,7 @@ def test_every_command_of_the_issue_is_there() -> None:
         "trust explain", "questions list", "questions add", "questions clear", "questions export",
         "questions on", "questions off",
         "models list", "models pull", "models path", "models cache",
+        "bench run", "bench report", "bench compare", "bench list", "bench fetch", "bench export",
     } == named  # fmt: skip
 
 

@@ -102,7 +102,8 @@ def random_corpus(n: int, n_documents: int, seed: int = 0) -> Corpus:
     corpus = Corpus()
     for number in range(n):
         vector = rng.normal(size=6).astype(np.float32)
-        corpus.add(number % n_documents, vector / np.linalg.norm(vector))
+        # On a grid, as a build has them, so that a cosine is the same in whatever block it is computed.
+        corpus.add(number % n_documents, np.round(vector / np.linalg.norm(vector) * 2048) / np.float32(2048))
     return corpus
 
 

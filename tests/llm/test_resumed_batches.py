@@ -101,7 +101,7 @@ def test_a_killed_batch_goes_on_where_it_was(server: ScriptedServer, spawn: Spaw
 def test_an_interrupted_process_keeps_also_what_was_on_its_way(
     server: ScriptedServer, spawn: Spawn, tmp_path: Path
 ) -> None:
-    server.usual = Fault(completion(), hang_s=0.05)
+    server.usual = Fault(completion(), hang_s=0.4)  # long enough to be interrupted on a busy machine, too
     path = tmp_path / "c.db"
     process = spawn(server, path)
     while process.poll() is None and len(server.requests) < 10:
