@@ -18,6 +18,7 @@ from veridical.evidence.triples import Extractor
 from veridical.graph import candidates, rare, voices
 from veridical.graph.build import load_graph
 from veridical.graph.entailment import judge_both_ways, sentence_texts
+from veridical.graph.locality import near_together
 from veridical.index import bm25, dense
 from veridical.index.encoder import Float32Array, TextEncoder
 from veridical.methods.base import Method
@@ -301,7 +302,7 @@ def _judge(
 ) -> int:
     with store.read() as connection:
         known = derived.judged_pairs(connection, nli.name)
-    todo = [pair for pair in pairs if pair not in known]
+    todo = near_together([pair for pair in pairs if pair not in known])
     with stages.run("relations", len(todo), "pairs") as progress:
         for part in documents.chunks(todo, JUDGE_BATCH):
             with store.read() as connection:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from veridical.graph.from_questions import place
+from veridical.graph.locality import ranks
 from veridical.graph.made_questions import VERSION, MadeQuestion, Neighbour, questions_of
 from veridical.pipeline.progress import Stages
 from veridical.reading.base import Reader, Reading
@@ -59,7 +60,10 @@ def update(
     wanted = {
         document: _stamp(passages, near, title_of, n, reader.name) for document, passages in own.items()
     }
-    todo = [document for document in sorted(own) if known.get(document) != wanted[document]]
+    rank = ranks(pairs)
+    first = {document: min(rank.get(p, len(rank)) for p in own[document]) for document in own}
+    changed = [document for document in own if known.get(document) != wanted[document]]
+    todo = sorted(changed, key=lambda document: (first[document], document))
     n_read = 0
     with stages.run("made questions", len(todo), "documents") as progress:
         for part in documents.chunks(todo, BATCH):
