@@ -13,7 +13,7 @@ from veridical.bench import fields, protocols
 from veridical.bench.attacks.base import settings_of
 from veridical.bench.fields import Fields
 from veridical.bench.protocols import Credibility, Protocol
-from veridical.errors import InputError
+from veridical.errors import InputError, NotFoundError
 
 ALL = "all"
 BUILT_IN_ATTACKS = ("clean", "own")
@@ -65,6 +65,8 @@ class Config:
         ``none``, ``settings`` (the environment's), or a GGUF file.
     against
         The system that the others are tested against.
+    answers
+        Whether questions are answered; else only rankings are measured, and no passage is read for an answer.
     notes
         What the report says besides under its limitations.
     """
@@ -84,6 +86,7 @@ class Config:
     top_k: int
     llm: str
     against: str
+    answers: bool = True
     notes: tuple[str, ...] = ()
 
     @property
@@ -95,8 +98,15 @@ class Config:
         return tuple(dict.fromkeys([*right, *noisy]))
 
 
-def load(path: Path) -> Config:
+def load(path: Path, data: Path | None = None) -> Config:
     """Read a run's TOML file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    data
+        The folder with the data sets, in place of the file's own.
 
     Raises
     ------
@@ -111,9 +121,7 @@ def load(path: Path) -> Config:
         known = ", ".join(protocols.names())
         raise at.wrong("protocol", f"one of: {known}; or the path of a TOML file")
     protocol = protocols.load(named, beside)
-    data = (beside / Path(at.text("data")).expanduser()).resolve()
-    if not data.is_dir():
-        raise at.wrong("data", f"a folder with data sets; {data} is none")
+    folder = _folder(at, beside, data)
     feedback = at.numbers("feedback", protocol.feedback)
     accuracies = at.numbers("accuracies", protocol.accuracies)
     n_questions = at.whole("questions", 0) or None
@@ -121,7 +129,7 @@ def load(path: Path) -> Config:
         path=path,
         title=at.text("title", path.stem),
         protocol=protocol,
-        data=data,
+        data=folder,
         datasets=tuple(_dataset(item, n_questions) for item in at.items("datasets", "a list of data sets")),
         attacks=_attacks(at, protocol),
         systems=_systems(at),
@@ -133,12 +141,24 @@ def load(path: Path) -> Config:
         top_k=at.whole("top_k", protocol.top_k, low=1, high=1000),
         llm=at.text("llm", "none"),
         against=at.text("against", protocol.claim.system),
+        answers=at.flag("answers", True),
         notes=at.texts("notes", ()),
     )
     at.done()
     if not found.datasets:
         raise at.wrong("datasets", "at least one data set")
     return found
+
+
+def _folder(at: Fields, beside: Path, given: Path | None) -> Path:
+    """Return the folder with the data sets, which has to be there."""
+    named = at.text("data", None if given is None else str(given))
+    folder = (beside / Path(named).expanduser()).resolve() if given is None else given.resolve()
+    if folder.is_dir():
+        return folder
+    if given is not None:
+        raise NotFoundError(f"There is no folder {given} with data sets.", "Give another one with --data.")
+    raise at.wrong("data", f"a folder with data sets; {folder} is none")
 
 
 def attack_names() -> list[str]:

@@ -49,7 +49,7 @@ def equip(
         settings = replace(settings, llm_base_url=None, llm_model=named)
         models = models and Models(settings)
     models = models or Models(settings)
-    llm = None if config.llm == NO_LLM else _managed(models, settings, folder)
+    llm = None if config.llm == NO_LLM or not config.answers else _managed(models, settings, folder)
     reader = CachedReader(models.reader("embedded"), folder)
     encode = CachedEncoder(models.encoder.encode)
     nli = models.nli("features")
@@ -64,7 +64,7 @@ def equip(
     )
     store = ModelStore(settings.models_dir, offline=True)
     there = {name: store.path(name) for name in load_manifest() if store.present(name)}
-    return making, Tools(llm, reader, nli, encode, there)
+    return making, Tools(llm, reader, nli, encode, there, config.answers)
 
 
 def _managed(models: Models, settings: Settings, folder: Path) -> ManagedLLM | None:

@@ -98,6 +98,13 @@ class Fields:
             raise self.wrong(key, wanted)
         return numbers
 
+    def flag(self, key: str, default: bool) -> bool:
+        """True or false."""
+        value = self._get(key, default, "true or false")
+        if not isinstance(value, bool):
+            raise self.wrong(key, "true or false")
+        return value
+
     def texts(
         self, key: str, default: Sequence[str] | None = None, *, allowed: Sequence[str] = ()
     ) -> tuple[str, ...]:

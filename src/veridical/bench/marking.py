@@ -47,7 +47,7 @@ class Marker:
         """True documents of questions that have false ones indexed too."""
         return frozenset().union(*(asked.own_true for asked in self.layout.corpus.asked if asked.own_false))
 
-    def marks(self, place: int, text: str, ranking: Sequence[int], k: int) -> dict[str, float]:
+    def marks(self, place: int, text: str | None, ranking: Sequence[int], k: int) -> dict[str, float]:
         """Return what is defined of an answer, by name.
 
         Parameters
@@ -55,13 +55,14 @@ class Marker:
         place
             Which question.
         text
-            The answer; empty where none was given.
+            The answer; empty where none was given, ``None`` where none was asked for.
         ranking
             Document numbers, best first.
         k
             Passages that the system answers from; ``fp@k`` is at this depth.
         """
-        found = answer_marks(self.layout.questions[place], text) | self._ranked(place, ranking, k)
+        found = {} if text is None else answer_marks(self.layout.questions[place], text)
+        found |= self._ranked(place, ranking, k)
         return {name: float(value) for name, value in found.items() if not math.isnan(value)}
 
     def _ranked(self, place: int, ranking: Sequence[int], k: int) -> dict[str, float]:

@@ -31,6 +31,8 @@ from veridical.types import Record, Usage
 
 _CHUNK = 10  # questions that each system answers before the next one does
 _MOST_UNREACHED = 3
+NO_ANSWERS = "none: only rankings"
+"""Stands for the language model in rows of a run that asks for no answers."""
 
 
 class Watch(Protocol):
@@ -137,6 +139,8 @@ class Run:
         self.limit, self.workers, self.retry = limit, workers, retry
         self.watch: Watch = watch or Unwatched()
         self.llm = "" if tools.llm is None else tools.llm.name
+        if not config.answers:
+            self.llm = NO_ANSWERS  # rows without answers never stand for rows with them
         self.version = f"{__version__} {commit(Path(__file__).parent)}"
         self.outcome = Outcome()
         self._made = threading.local()
@@ -263,7 +267,8 @@ class Run:
 
     def _scene(self, scene: Scene, cells: Sequence[Cell], missing: set[Key]) -> None:
         marker = Marker(scene.layout)
-        scene.read_ahead(self.limit)
+        if self.config.answers:
+            scene.read_ahead(self.limit)
         told: set[tuple[str, str]] = set()
         with ThreadPoolExecutor(self.workers, "veridical-bench") as pool:
             for begin in range(0, len(scene.layout.questions), _CHUNK):
@@ -325,7 +330,9 @@ class Run:
         seconds = time.perf_counter() - began
         used = spent.total + saved.total
         ranking = tuple(task.pool[at].document for at in reply.ranking)
-        marks = marker.marks(place, reply.text, ranking, cell.variant.top_k)
+        k = cell.variant.top_k
+        given = reply.text if self.config.answers else None
+        marks = marker.marks(place, given, ranking, k)
         if not saved.total.calls:  # else the time says how fast the cache is
             marks["seconds"] = seconds
         return (

@@ -39,6 +39,10 @@ def run(
             metavar="FOLDER", help="Where vectors, readings and replies are kept. Default: the user's cache."
         ),
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="The data sets, in place of the configuration's folder."),
+    ] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Answer so many questions of each data set only.")
     ] = None,
@@ -71,7 +75,7 @@ def run(
 
     from veridical.bench import config as configs
 
-    read = configs.load(config)
+    read = configs.load(config, data)
     if llm is not None:
         read = replace(read, llm=llm if llm in ("none", "settings") else str(Path(llm).absolute()))
     where = results or config.with_suffix(".db")

@@ -69,8 +69,10 @@ def from_passages(
 
     By the model, with the prompts named; else by the reader, which reads each passage alone and takes the
     likeliest answer of all, the earlier passage's where they tie. Without any passage the model is asked
-    without them, and the reader says nothing.
+    without them, and the reader says nothing. Where no answers are wanted, nothing is asked or read.
     """
+    if not tools.answers:
+        return Said("")
     if tools.llm is None:
         return _read(tools, question, passages)
     if not passages:

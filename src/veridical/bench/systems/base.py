@@ -139,7 +139,8 @@ class Tools:
     """What systems are made of; any may be missing, and `missing` says which a system lacks.
 
     ``llm`` is used by its stages, cached and counted. ``encode`` turns texts into unit rows. Where there is
-    no ``llm``, the ``reader`` answers, see `veridical.bench.systems.answering`.
+    no ``llm``, the ``reader`` answers, see `veridical.bench.systems.answering`. Without ``answers`` only the
+    ranking is wanted, and no passage needs to be read for an answer.
     """
 
     llm: ManagedLLM | None = None
@@ -147,6 +148,7 @@ class Tools:
     nli: NLIModel | None = None
     encode: Callable[[Sequence[str]], Float32Array] | None = None
     weights: Mapping[str, Any] = field(default_factory=dict)
+    answers: bool = True
 
     def has(self, need: Need) -> bool:
         """Whether a need is met by a tool; credibility and trust come with a task, not from here."""

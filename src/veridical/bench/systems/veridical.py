@@ -73,7 +73,7 @@ class Veridical:
             ranked = Ranked([hits[i] for i in order[: self.top_k]], [], 0, hits, relations)
             reply = (
                 self._by_board(task.question, ranked, reader)
-                if self.boards
+                if self.boards and self.tools.answers
                 else self._by_passages(task.question, ranked, pool)
             )
         return replace(reply, ranking=order, usage=spent.total)
