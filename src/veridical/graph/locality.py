@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 
 def ranks(pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
@@ -24,6 +22,9 @@ def ranks(pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
     dict
         From 0, by passage id. The same for the same pairs, in whatever order they come.
     """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
     if not pairs:
         return {}
     ids, ends = np.unique(np.array(sorted(pairs), dtype=np.int64), return_inverse=True)
