@@ -7,7 +7,7 @@ import re
 import pytest
 from judging import CLAIMS, DANUBE, RHINE, SCORES, OptionsLLM, judged, knowing, line, shown
 
-from veridical.errors import BudgetError, InputError, LLMError, ModelError, UnreachableError
+from veridical.errors import BudgetError, InputError, LLMError, UnreachableError
 from veridical.evidence.credibility import Evaluator, LLMEvaluator
 from veridical.llm.budget import Budget
 from veridical.llm.cache import ReplyCache
@@ -293,27 +293,13 @@ def test_numbers_out_of_range_are_refused(wrong):
 
 
 @pytest.mark.slow
-def test_the_embedded_model_judges_or_says_nothing_and_reads_the_beginning_once():
-    pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
-    from veridical.llm.llama_cpp_ import LlamaCppLLM
-    from veridical.models import ModelStore
-    from veridical.settings import Settings
-
-    name, settings = "smollm2-135m-instruct", Settings.from_env()
-    try:
-        folder = ModelStore(settings.models_dir, offline=settings.offline).resolve(name)
-    except ModelError as error:
-        pytest.skip(f"the embedded model cannot be had here: {error.message}")
-    llm = LlamaCppLLM(folder, name=name, n_ctx=2048, n_threads=1)
-    try:
-        managed = ManagedLLM(llm)
-        evaluator = LLMEvaluator(managed, max_tries=1)
-        found = evaluator.judge_triples(CLAIMS)
-        again = evaluator.judge_triples(CLAIMS)
-        passage = evaluator.judge_documents([("Danube", "The Danube flows into the Black Sea.")])
-        used = managed.usage_by_stage()["credibility"]
-    finally:
-        llm.close()
+def test_the_embedded_model_judges_or_says_nothing_and_reads_the_beginning_once(embedded_llm):
+    managed = ManagedLLM(embedded_llm)
+    evaluator = LLMEvaluator(managed, max_tries=1)
+    found = evaluator.judge_triples(CLAIMS)
+    again = evaluator.judge_triples(CLAIMS)
+    passage = evaluator.judge_documents([("Danube", "The Danube flows into the Black Sea.")])
+    used = managed.usage_by_stage()["credibility"]
     assert found == again
     assert len(found) == len(CLAIMS) and len(passage) == 1
     assert all(value is None or 0.0 <= value <= 1.0 for value in found + passage)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from veridical.corpus.split import sentences
-from veridical.errors import BudgetError, InputError, LLMError, ModelError
+from veridical.errors import BudgetError, InputError, LLMError
 from veridical.evidence.extract_llm import NO_WORDS, Exemplar, LLMExtractor, exemplars
 from veridical.evidence.triples import ground, parse, written
 from veridical.llm.base import Generation
@@ -352,22 +352,8 @@ def test_an_example_keeps_our_own_rules(example: Exemplar):
 
 
 @pytest.mark.slow
-def test_the_embedded_model_gives_valid_extractions():
-    pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
-    from veridical.llm.llama_cpp_ import LlamaCppLLM
-    from veridical.models import ModelStore
-    from veridical.settings import Settings
-
-    name, settings = "smollm2-135m-instruct", Settings.from_env()
-    try:
-        folder = ModelStore(settings.models_dir, offline=settings.offline).resolve(name)
-    except ModelError as error:
-        pytest.skip(f"the embedded model cannot be had here: {error.message}")
-    llm = LlamaCppLLM(folder, name=name, n_ctx=2048, n_threads=1)
-    try:
-        extractor = LLMExtractor(llm, HashEncoder().encode, budget_tokens=1024, max_tokens=160)
-        found = extractor.extract(PASSAGES[:2])
-    finally:
-        llm.close()
+def test_the_embedded_model_gives_valid_extractions(embedded_llm):
+    extractor = LLMExtractor(embedded_llm, HashEncoder().encode, budget_tokens=1024, max_tokens=160)
+    found = extractor.extract(PASSAGES[:2])
     check(PASSAGES[:2], found)
     assert not any(extraction.failed for extraction in found)

@@ -7,7 +7,7 @@ import pytest
 from chained import spread, triple
 from choosing import HOP, Choosing, Voting, by_text, chain_of, listed, selector_of
 
-from veridical.errors import InputError, ModelError
+from veridical.errors import InputError
 from veridical.evidence.beam import LABELS, ChainSettings
 from veridical.evidence.chains import search
 from veridical.evidence.select_llm import exemplars
@@ -216,26 +216,12 @@ def test_numbers_out_of_range_are_refused(wrong):
 
 
 @pytest.mark.slow
-def test_the_embedded_model_weighs_letters_in_one_pass_and_reads_the_beginning_once():
-    pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
-    from veridical.llm.llama_cpp_ import LlamaCppLLM
-    from veridical.models import ModelStore
-    from veridical.settings import Settings
-
-    name, settings = "smollm2-135m-instruct", Settings.from_env()
-    try:
-        folder = ModelStore(settings.models_dir, offline=settings.offline).resolve(name)
-    except ModelError as error:
-        pytest.skip(f"the embedded model cannot be had here: {error.message}")
-    llm = LlamaCppLLM(folder, name=name, n_ctx=2048, n_threads=1)
-    try:
-        managed = ManagedLLM(llm)
-        selector = selector_of(managed, budget_tokens=1024)
-        rows = selector.select(HOP)
-        again = selector.select(HOP)
-        used = managed.usage_by_stage()["select"]
-    finally:
-        llm.close()
+def test_the_embedded_model_weighs_letters_in_one_pass_and_reads_the_beginning_once(embedded_llm):
+    managed = ManagedLLM(embedded_llm)
+    selector = selector_of(managed, budget_tokens=1024)
+    rows = selector.select(HOP)
+    again = selector.select(HOP)
+    used = managed.usage_by_stage()["select"]
     for step, row, same in zip(HOP, rows, again, strict=True):
         assert row.shape == (1 + len(step.options),)
         assert (row > 0).all() and row.sum() == pytest.approx(1.0)

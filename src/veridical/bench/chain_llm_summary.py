@@ -8,22 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from veridical.bench.chain_llm import CREDIBILITIES, Examined, Judged
+from veridical.bench.chain_marks import CHAIN_MARKS
 from veridical.bench.metrics.roc import auc_interval
 from veridical.bench.results import Bootstrap, Result
 
 ANSWERS = ("strict", "f1", "containment", "attack", "calls", "prompt tokens", "computed tokens", "seconds")
+_LEFT_OUT = ("chosen triples", "best chain")
 CHAINS = (
-    "support recall",
-    "poisoned chains",
-    "context poisoned",
-    "answer extracted",
-    "answer offered",
-    "answer chosen",
-    "wrong extracted",
-    "wrong offered",
-    "wrong chosen",
-    "triples",
-    "prompts",
+    *(mark for mark in CHAIN_MARKS if mark not in _LEFT_OUT),
     "published prompts",
     "published tokens",
     "computed share",

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from veridical.errors import InputError, NotFoundError
 from veridical.types import Record
 
+_Entry = TypeVar("_Entry")
 _SOURCE = re.compile(r"(?P<scheme>pypi|hf|path):(?P<where>[^!]+)(?:!(?P<member>.+))?")
 
 
@@ -72,17 +75,50 @@ def parse_source(text: str) -> Source:
     return Source(match["scheme"], match["where"], match["member"] or "")
 
 
+def read_entries(
+    file: Path | Traversable, what: str, entry: Callable[[str, dict[str, Any]], _Entry]
+) -> dict[str, _Entry]:
+    """Read a manifest: a TOML file of one table an entry.
+
+    Parameters
+    ----------
+    file
+        Where it is.
+    what
+        What a message calls it.
+    entry
+        Makes an entry of its name and its table.
+
+    Raises
+    ------
+    InputError
+        The file is not a manifest; the message says which entry.
+    """
+    name = "(top level)"
+    entries = {}
+    try:
+        for name, table in tomllib.loads(file.read_text("utf-8")).items():
+            entries[name] = entry(name, table)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{what}, entry {name}: {error!r}.") from error
+    return entries
+
+
+def measured(raw: Mapping[str, Any]) -> tuple[str, int]:
+    """Return a file's SHA-256 and its bytes; empty and 0 where it is marked as unverified."""
+    return ("", 0) if raw.get("unverified") else (raw["sha256"], raw["bytes"])
+
+
 def _entry(name: str, table: dict[str, Any]) -> ModelEntry:
     for part in (name, *(raw["name"] for raw in table["files"])):
         if Path(part).name != part:
             raise InputError(f"{part!r} must be a plain name, since it becomes one on disk")
     files = tuple(
         ModelFile(
-            name=raw["name"],
-            sha256="" if raw.get("unverified") else raw["sha256"],
-            bytes=0 if raw.get("unverified") else raw["bytes"],
-            download_bytes=raw.get("download_bytes", raw.get("bytes", 0)),
-            sources=tuple(parse_source(source) for source in raw["sources"]),
+            raw["name"],
+            *measured(raw),
+            raw.get("download_bytes", raw.get("bytes", 0)),
+            tuple(parse_source(source) for source in raw["sources"]),
         )
         for raw in table["files"]
     )
@@ -99,14 +135,7 @@ def load_manifest(path: Path | None = None) -> dict[str, ModelEntry]:
         The file is not a manifest; the message says which entry.
     """
     file = resources.files("veridical.models").joinpath("manifest.toml") if path is None else path
-    name = "(top level)"
-    entries = {}
-    try:
-        for name, table in tomllib.loads(file.read_text("utf-8")).items():
-            entries[name] = _entry(name, table)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"Model manifest {path or 'of the package'}, entry {name}: {error!r}.") from error
-    return entries
+    return read_entries(file, f"Model manifest {path or 'of the package'}", _entry)
 
 
 def find(name: str) -> ModelEntry:

@@ -60,9 +60,9 @@ def update(
     wanted = {
         document: _stamp(passages, near, title_of, n, reader.name) for document, passages in own.items()
     }
-    rank = ranks(pairs)
-    first = {document: min(rank.get(p, len(rank)) for p in own[document]) for document in own}
     changed = [document for document in own if known.get(document) != wanted[document]]
+    rank = ranks(pairs) if changed else {}
+    first = {document: min(rank.get(p, len(rank)) for p in own[document]) for document in changed}
     todo = sorted(changed, key=lambda document: (first[document], document))
     n_read = 0
     with stages.run("made questions", len(todo), "documents") as progress:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import date
 
+from veridical.bench.attacks.substitution import altered_copies
+from veridical.bench.datasets.questions import LabelledPassage, Question
 from veridical.corpus.fields import iso_date
 
 _SLASHED = re.compile(r"\d{4}/\d{2}/\d{2}")
@@ -30,3 +33,15 @@ def written_like(day: date, others: Iterable[str | None]) -> str:
     if any(other is not None and _SLASHED.fullmatch(other) for other in others):
         return day.strftime("%Y/%m/%d")
     return day.isoformat()
+
+
+def dated_copies(question: Question, n: int, day: Callable[[Sequence[date]], date]) -> list[LabelledPassage]:
+    """Return at most ``n`` altered copies of a question's passages, each with a date of its own.
+
+    ``day`` chooses it, once a copy, by the dates of the true passages. None where no such date can be read.
+    """
+    dates = [passage.date for passage in question.labelled("factual")]
+    days = days_of(dates)
+    if not days:
+        return []
+    return [replace(copy, date=written_like(day(days), dates)) for copy in altered_copies(question, n)]

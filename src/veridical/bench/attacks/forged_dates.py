@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import numpy as np
 
 from veridical.bench.attacks.base import Attack, counted
-from veridical.bench.attacks.dates import days_of, written_like
-from veridical.bench.attacks.substitution import altered_copies
+from veridical.bench.attacks.dates import dated_copies
 from veridical.bench.datasets.questions import LabelledPassage, Question
 
 
@@ -34,13 +34,8 @@ class ForgedDates(Attack):
 
     def plant(self, question: Question, rng: np.random.Generator) -> list[LabelledPassage]:
         """See `Attack.plant`."""
-        dates = [passage.date for passage in question.labelled("factual")]
-        days = days_of(dates)
-        if not days:
-            return []
-        found = []
-        for copy in altered_copies(question, self.n):
-            later = timedelta(days=int(rng.integers(1, self.n_days + 1)))
-            when = written_like(max(days) + later, dates)
-            found.append(replace(copy, id=f"{copy.id}-late", date=when))
-        return found
+
+        def later(days: Sequence[date]) -> date:
+            return max(days) + timedelta(days=int(rng.integers(1, self.n_days + 1)))
+
+        return [replace(copy, id=f"{copy.id}-late") for copy in dated_copies(question, self.n, later)]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import numpy as np
 
 from veridical.bench.attacks.base import Attack, counted
-from veridical.bench.attacks.dates import days_of, written_like
-from veridical.bench.attacks.substitution import altered_copies
+from veridical.bench.attacks.dates import dated_copies
 from veridical.bench.datasets.questions import LabelledPassage, Question
 
 _YEAR = 365
@@ -40,13 +40,11 @@ class Outdated(Attack):
         own = question.labelled("outdated")[: self.n]
         if own:
             return list(own)
-        dates = [passage.date for passage in question.labelled("factual")]
-        days = days_of(dates)
-        if not days:
-            return []
-        found = []
-        for copy in altered_copies(question, self.n):
-            earlier = timedelta(days=int(rng.integers(_YEAR, self.n_years * _YEAR + 1)))
-            when = written_like(min(days) - earlier, dates)
-            found.append(replace(copy, id=f"{copy.id}-old", label="outdated", date=when))
-        return found
+
+        def earlier(days: Sequence[date]) -> date:
+            return min(days) - timedelta(days=int(rng.integers(_YEAR, self.n_years * _YEAR + 1)))
+
+        return [
+            replace(copy, id=f"{copy.id}-old", label="outdated")
+            for copy in dated_copies(question, self.n, earlier)
+        ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from veridical.errors import InputError, NotFoundError
+from veridical.errors import NotFoundError
+from veridical.models.manifest import measured, read_entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +62,7 @@ def load_manifest(path: Path | None = None) -> dict[str, DataEntry]:
         The file is not a manifest; the message says which entry.
     """
     file = resources.files(__package__ or "").joinpath("manifest.toml") if path is None else path
-    name = "(top level)"
-    entries = {}
-    try:
-        for name, table in tomllib.loads(file.read_text("utf-8")).items():
-            entries[name] = _entry(name, table)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"Manifest of data sets {path or 'of the package'}, entry {name}: {error!r}."
-        ) from error
-    return entries
+    return read_entries(file, f"Manifest of data sets {path or 'of the package'}", _entry)
 
 
 def find(name: str, path: Path | None = None) -> DataEntry:
@@ -92,14 +83,7 @@ def find(name: str, path: Path | None = None) -> DataEntry:
 
 def _entry(name: str, table: dict[str, Any]) -> DataEntry:
     files = tuple(
-        DataFile(
-            raw["name"],
-            raw["url"],
-            raw.get("member", ""),
-            "" if raw.get("unverified") else raw["sha256"],
-            0 if raw.get("unverified") else raw["bytes"],
-        )
-        for raw in table["files"]
+        DataFile(raw["name"], raw["url"], raw.get("member", ""), *measured(raw)) for raw in table["files"]
     )
     for part in (name, *(file.name for file in files)):
         if Path(part).name != part:

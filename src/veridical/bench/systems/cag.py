@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 from veridical.answer.context import escape
 from veridical.bench.systems.answering import say
-from veridical.bench.systems.base import TOP_K, About, Reply, Retrieved, Task, Tools, nearest
+from veridical.bench.systems.base import About, Reply, Retrieved, Task, nearest
 from veridical.bench.systems.replies import final_answer
-from veridical.bench.systems.weights import engine
-from veridical.llm.managed import ManagedLLM
+from veridical.bench.systems.weights import Trained
 
 WEIGHTS = "cag-mistral-7b"
 MAX_TOKENS = 128
 
 
-class CAG:
+class CAG(Trained):
     """Answer from passages that begin with High, Middle or Low credibility, by CAG's own weights (one call).
 
     Scores of a judge (0 to 10) become labels as in ReliableRAG: up to 3 is Low, 7 and more is High, and what
@@ -40,13 +38,6 @@ class CAG:
         needs=frozenset({"weights", "credibility"}),
         weights=WEIGHTS,
     )
-
-    def __init__(self, tools: Tools, *, top_k: int = TOP_K) -> None:
-        self.tools, self.top_k = tools, top_k
-
-    @cached_property
-    def _llm(self) -> ManagedLLM:
-        return engine(self.tools, WEIGHTS)
 
     def answer(self, task: Task) -> Reply:
         """Answer from labelled passages; see `System.answer`."""

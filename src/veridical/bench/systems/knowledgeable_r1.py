@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
 from veridical.answer.chains_answer import read_answer
 from veridical.answer.context import escape
 from veridical.bench.systems.answering import numbered, say
-from veridical.bench.systems.base import TOP_K, About, Reply, Task, Tools, nearest
+from veridical.bench.systems.base import About, Reply, Task, nearest
 from veridical.bench.systems.replies import tagged
-from veridical.bench.systems.weights import engine
+from veridical.bench.systems.weights import Trained
 from veridical.evidence.reliability import FloatArray
-from veridical.llm.managed import ManagedLLM
 
 WEIGHTS = "knowledgeable-r1-7b"
 MAX_TOKENS = 1024
 
 
-class KnowledgeableR1:
+class KnowledgeableR1(Trained):
     """Think between think tags, answer between answer tags, by the trained weights (one call).
 
     Where a reply has no answer tag there is no answer, as in the published evaluation. Differs in the words
@@ -44,13 +42,6 @@ class KnowledgeableR1:
         needs=frozenset({"weights"}),
         weights=WEIGHTS,
     )
-
-    def __init__(self, tools: Tools, *, top_k: int = TOP_K) -> None:
-        self.tools, self.top_k = tools, top_k
-
-    @cached_property
-    def _llm(self) -> ManagedLLM:
-        return engine(self.tools, WEIGHTS)
 
     def answer(self, task: Task) -> Reply:
         """Answer by thinking aloud; see `System.answer`."""

@@ -6,15 +6,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from veridical import prompts
 from veridical.answer.chains_answer import read_answer
 from veridical.answer.context import escape
 from veridical.bench.systems.base import TOP_K, About, Reply, Retrieved, Task, Tools, best_first, nearest
-from veridical.bench.systems.weights import engine
+from veridical.bench.systems.weights import Trained
 from veridical.llm.base import Likely, Message
-from veridical.llm.managed import ManagedLLM
 from veridical.llm.usage import measure
 
 WEIGHTS = "self-rag-7b"
@@ -42,7 +40,7 @@ class Weights:
     utility: float = 0.5
 
 
-class SelfRAG:
+class SelfRAG(Trained):
     """Answer from each passage alone, and take the answer whose tokens of reflection score best.
 
     Short form, by Self-RAG's own weights. First the model says whether to retrieve: it does where
@@ -80,6 +78,7 @@ class SelfRAG:
         needs=frozenset({"weights"}),
         weights=WEIGHTS,
     )
+    raw = True
 
     def __init__(
         self,
@@ -93,13 +92,10 @@ class SelfRAG:
         w_utility: float = 0.5,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
-        self.tools, self.top_k, self.adaptive, self.threshold = tools, top_k, adaptive, threshold
+        super().__init__(tools, top_k=top_k)
+        self.adaptive, self.threshold = adaptive, threshold
         self.weights = Weights(w_relevance, w_support, w_utility)
         self.max_tokens = max_tokens
-
-    @cached_property
-    def _llm(self) -> ManagedLLM:
-        return engine(self.tools, WEIGHTS, raw=True)
 
     def answer(self, task: Task) -> Reply:
         """Answer by critique; see `System.answer`."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from veridical.bench.systems.base import Tools
+from veridical.bench.systems.base import TOP_K, About, Tools
 from veridical.errors import EmptyReplyError
 from veridical.llm.base import LLM, Generation, Message, check_request
 from veridical.llm.llama_cpp_ import LlamaCppLLM
@@ -33,6 +34,29 @@ def engine(tools: Tools, name: str, *, raw: bool = False) -> ManagedLLM:
     if isinstance(given, ManagedLLM) or tools.llm is None:
         return manage(given)
     return ManagedLLM(given, cache=tools.llm.cache, budget=tools.llm.budget)
+
+
+class Trained:
+    """What systems with weights of their own share: the engine of the weights that they are about.
+
+    Parameters
+    ----------
+    tools
+        With the weights.
+    top_k
+        Passages in the prompt.
+    """
+
+    about: About
+    raw = False
+    """Whether a file is used without its template of conversations; see `engine`."""
+
+    def __init__(self, tools: Tools, *, top_k: int = TOP_K) -> None:
+        self.tools, self.top_k = tools, top_k
+
+    @cached_property
+    def _llm(self) -> ManagedLLM:
+        return engine(self.tools, self.about.weights or "", raw=self.raw)
 
 
 class RawLlamaCppLLM(LlamaCppLLM):
