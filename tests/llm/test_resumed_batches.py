@@ -21,8 +21,10 @@ from veridical.testing.llm_server import Fault, ScriptedServer, completion
 
 N = 40
 SCRIPT = """
-import json, sys
+import json, signal, sys
 from pathlib import Path
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell in the background has switched off
 from veridical.llm.base import Message
 from veridical.llm.cache import ReplyCache
 from veridical.llm.managed import ManagedLLM, Request
